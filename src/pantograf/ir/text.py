@@ -1,0 +1,83 @@
+"""GraphIR as text: print, and read back with the place of each operation."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp, UnknownLoc
+from xdsl.ir import Operation
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from pantograf.errors import Place, UserError
+from pantograf.ir import location
+from pantograf.ir.graph import Graph, ProgramOp
+
+
+def context() -> Context:
+    """What a parser must know to read GraphIR."""
+    ctx = Context()
+    ctx.load_dialect(Builtin)
+    ctx.load_dialect(Graph)
+    return ctx
+
+
+def print_module(module: Operation) -> str:
+    """The text of a module; `parse_module` reads it back."""
+    out = StringIO()
+    Printer(stream=out).print_op(module)
+    return out.getvalue() + "\n"
+
+
+class _Parser(Parser):
+    """Gives each operation the place where it stands in the text."""
+
+    file = "<text>"
+
+    def parse_operation(self) -> Operation:
+        span = self._current_token.span
+        op = super().parse_operation()
+        if isinstance(op.location, UnknownLoc):
+            before = span.input.content[: span.start]
+            op.location = location.at(self.file, before.count("\n") + 1, span.start - before.rfind("\n") - 1)
+        return op
+
+
+def parse_module(text: str, file: str = "<text>") -> ModuleOp:
+    """Read GraphIR text and verify it; a mistake is a `UserError` with its line."""
+    parser = _Parser(context(), text, file)
+    parser.file = file
+    try:
+        module = parser.parse_module()
+    except ParseError as error:
+        span = error.span
+        before = text[: span.start]
+        line = before.count("\n") + 1
+        place = Place(file, line, span.start - before.rfind("\n") - 1, max(1, span.end - span.start), text.split("\n")[line - 1])
+        raise UserError(f"cannot read GraphIR: {error.msg.strip()}", place, "print a program's GraphIR to see the form") from None
+    verify(module, text, file)
+    return module
+
+
+def verify(module: ModuleOp, text: str | None = None, file: str = "<text>") -> None:
+    """Check a module; what is wrong is a `UserError`."""
+    try:
+        module.verify()
+    except UserError as error:
+        if text is not None and error.place is not None and error.place.file == file:
+            shown = text.split("\n")[error.place.line - 1]
+            place = Place(file, error.place.line, error.place.column, len(shown) - error.place.column, shown)
+            raise UserError(error.message, place, error.hint) from None
+        raise
+    except VerifyException as error:
+        raise UserError(f"this GraphIR is not valid: {str(error).strip().splitlines()[-1]}") from None
+
+
+def program_of(module: ModuleOp) -> ProgramOp:
+    """The program in a module."""
+    for op in module.ops:
+        if isinstance(op, ProgramOp):
+            return op
+    raise UserError("there is no graph.program in this module")
