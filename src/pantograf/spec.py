@@ -252,8 +252,8 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default
 
 
-def enumerate_specs(kind: type[T], **choices: tuple[Any, ...]) -> Iterator[T]:
-    """Every `kind` whose `Literal` and `bool` fields take each legal value, and the fields in `choices` the values given."""
+def enumerate_settings(kind: type, **choices: tuple[Any, ...]) -> Iterator[dict[str, Any]]:
+    """Every setting of the `Literal` and `bool` fields of `kind`, with the values given in `choices` for its other fields."""
     options = []
     for name, annotation in field_types(kind).items():
         if name in choices:
@@ -263,4 +263,4 @@ def enumerate_specs(kind: type[T], **choices: tuple[Any, ...]) -> Iterator[T]:
         elif annotation is bool:
             options.append([(name, value) for value in (False, True)])
     for combination in itertools.product(*options):
-        yield kind(**dict(combination))
+        yield dict(combination)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Self, cast
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, OptSingleBlockRegionDef, VarOperandDef
+from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, OptSingleBlockRegionDef, ResultDef, VarOperandDef
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -60,13 +60,13 @@ class GraphOp(IRDLOperation):
         for i in range(plain_count):
             if i:
                 parser.parse_punctuation(",")
-            plain.append(parser.parse_operand())
+            plain.append(_parse_value(parser))
         operands: list[list[SSAValue]] = []
         for name, kind in definition.operands:
             if type(kind) is OperandDef:
                 operands.append([plain.pop(0)])
             elif parser.parse_optional_keyword(name.rstrip("_")):
-                operands.append(parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_operand))
+                operands.append(parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_value(parser)))
             else:
                 operands.append([])
         written = parser.parse_optional_attr_dict()
@@ -83,6 +83,9 @@ class GraphOp(IRDLOperation):
         types: list[Attribute] = []
         if parser.parse_optional_punctuation(":"):
             types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
+        fewest = sum(1 for _, kind in definition.results if type(kind) is ResultDef)
+        if not fewest <= len(types) <= len(definition.results):
+            parser.raise_error(f"{cls.name} has {len(definition.results)} result(s) and needs their types")
         result_groups: list[list[Attribute]] = [[t] for t in types]
         while len(result_groups) < len(definition.results):
             result_groups.append([])
@@ -107,6 +110,15 @@ def _print_region(printer: Printer, name: str, region: Region) -> None:
         printer.print_string(")")
     printer.print_string(" ")
     printer.print_region(region, print_entry_block_args=False, print_empty_block=False)
+
+
+def _parse_value(parser: Parser) -> SSAValue:
+    """A value that is already defined: its type is the definition's."""
+    operand = parser.parse_unresolved_operand()
+    values = parser.ssa_values.get(operand.operand_name, ())
+    if operand.index >= len(values):
+        parser.raise_error(f"%{operand.operand_name} is not defined", operand.span)
+    return values[operand.index]
 
 
 def _parse_region(parser: Parser) -> Region:

@@ -87,6 +87,17 @@ class EdgesType(ParametrizedAttribute, TypeAttribute):
     name = "graph.edges"
     weight: Attribute
 
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
+        """Read `<none>` or `<type>`."""
+        with parser.in_angle_brackets():
+            return [NoneAttr() if parser.parse_optional_keyword("none") else parser.parse_type()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        """Write what `parse_parameters` reads."""
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.weight)
+
 
 @irdl_attr_definition
 class VertexSetType(ParametrizedAttribute, TypeAttribute):
@@ -211,15 +222,23 @@ def infinity(t: Attribute) -> int | float:
 class ProgramOp(GraphOp):
     """A program. Its first argument is the graph's edges; `defaults` holds, per argument, a constant or unit for none.
 
+    `arguments` holds their names (without it, the names of the values: the text form cuts a trailing `_1` from those).
     `visibility` is `after` (an apply's writes are seen when it ends) or `inplace` (at once, in the order of the edges).
     """
 
     name = "graph.program"
     sym_name = prop_def(StringAttr)
+    arguments = opt_prop_def(ArrayAttr)
     defaults = prop_def(ArrayAttr)
     visibility = prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(NoTerminator(), SymbolOpInterface())
+
+    def argument_names(self) -> list[str]:
+        """The name of each argument, the edges first."""
+        if self.arguments is not None:
+            return [name.data for name in self.arguments.data]  # type: ignore[attr-defined]
+        return [a.name_hint or "" for a in self.body.block.args]
 
     def verify_(self) -> None:
         """Check the arguments."""
@@ -228,13 +247,23 @@ class ProgramOp(GraphOp):
             fail(self, "the first argument of a program is its edges", "write def f(edges: Edges, ...)")
         if len(self.defaults.data) != len(args):
             fail(self, f"{len(args)} arguments but {len(self.defaults.data)} defaults")
-        names = [a.name_hint for a in args]
-        if None in names or len(set(names)) != len(names):
+        names = self.argument_names()
+        if "" in names or len(set(names)) != len(names) or len(names) != len(args):
             fail(self, "each argument of a program needs a name of its own")
         if self.visibility.data not in ("after", "inplace"):
             fail(self, f"visibility cannot be {self.visibility.data!r}", "legal: after, inplace")
         if not isinstance(self.body.block.last_op, ReturnOp):
             fail(self, "a program ends with graph.return")
+
+
+def default_value(default: Attribute) -> bool | int | float | None:
+    """The Python value of an argument's default; `None` for no vertex."""
+    match default:
+        case IntegerAttr():
+            return bool(default.value.data) if default.type == i1 else default.value.data
+        case FloatAttr():
+            return default.value.data
+    return None
 
 
 @irdl_op_definition
@@ -390,7 +419,10 @@ def constant_value(op: ConstantOp) -> bool | int | float | None:
 
 @irdl_op_definition
 class BinaryOp(GraphOp):
-    """`left kind right`; both sides and the result have one type (`div` on integers is not: cast first)."""
+    """`left kind right`; both sides and the result have one type (`div` on integers is not: cast first).
+
+    Vertices have `min` and `max` alone; none is below every vertex.
+    """
 
     name = "graph.binary"
     left = operand_def()
@@ -403,7 +435,8 @@ class BinaryOp(GraphOp):
         _legal(self, BINARY_KINDS)
         if not self.left.type == self.right.type == self.out.type:
             fail(self, f"{self.kind.data} of {type_name(self.left.type)} and {type_name(self.right.type)}")
-        if not isinstance(self.out.type, (IntegerType, Float32Type, Float64Type)):
+        ordered = isinstance(self.out.type, VertexType) and self.kind.data in ("min", "max")
+        if not ordered and not isinstance(self.out.type, (IntegerType, Float32Type, Float64Type)):
             fail(self, f"no arithmetic on {type_name(self.out.type)}")
 
 
@@ -847,6 +880,25 @@ class SizeOp(GraphOp):
 
 
 @irdl_op_definition
+class IsDenseOp(GraphOp):
+    """Whether a frontier is large: its members and their out-edges are more than 1 / `threshold` of all edges.
+
+    Without `from` every vertex is active: dense.
+    """
+
+    name = "graph.is_dense"
+    edges = operand_def(EdgesType)
+    from_ = opt_operand_def(VertexSetType)
+    threshold = prop_def(IntegerAttr)
+    out = result_def(i1)
+
+    def verify_(self) -> None:
+        """Check the threshold."""
+        if self.threshold.value.data < 1:
+            fail(self, f"threshold cannot be {self.threshold.value.data}", "a whole number from 1")
+
+
+@irdl_op_definition
 class AddOp(GraphOp):
     """Put a vertex into a set."""
 
@@ -1134,7 +1186,7 @@ class FixpointOp(GraphOp):
 
 @irdl_op_definition
 class PrintOp(GraphOp):
-    """Write the values, or `text`, on a line. In a function: on the reference machine, and wherever a machine checks."""
+    """Write `text` (if any) and the values on a line, a space between. In a function: on the reference machine, and wherever a machine checks."""
 
     name = "graph.print"
     values = var_operand_def()

@@ -66,13 +66,28 @@ def verify(module: ModuleOp, text: str | None = None, file: str = "<text>") -> N
     try:
         module.verify()
     except UserError as error:
-        if text is not None and error.place is not None and error.place.file == file:
-            shown = text.split("\n")[error.place.line - 1]
-            place = Place(file, error.place.line, error.place.column, len(shown) - error.place.column, shown)
-            raise UserError(error.message, place, error.hint) from None
-        raise
-    except VerifyException as error:
-        raise UserError(f"this GraphIR is not valid: {str(error).strip().splitlines()[-1]}") from None
+        raise UserError(error.message, _in_text(error.place, text, file), error.hint) from None
+    except VerifyException:
+        raise _complaint(module, text, file) from None
+
+
+def _complaint(module: ModuleOp, text: str | None, file: str) -> UserError:
+    """What a verifier of xDSL's says, at the operation that it says it of."""
+    for op in module.walk():
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            message = f"this GraphIR is not valid: {str(error).strip().splitlines()[-1]}"
+            return UserError(message, _in_text(location.place_of(op), text, file))
+    raise AssertionError("the module is not valid, and each operation in it is")
+
+
+def _in_text(place: Place | None, text: str | None, file: str) -> Place | None:
+    """A place with its line taken from `text`, when that is where it is."""
+    if place is None or text is None or place.file != file:
+        return place
+    shown = text.split("\n")[place.line - 1]
+    return Place(file, place.line, place.column, len(shown) - place.column, shown)
 
 
 def program_of(module: ModuleOp) -> ProgramOp:

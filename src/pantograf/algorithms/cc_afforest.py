@@ -1,0 +1,78 @@
+"""Weak components by Afforest: link along a few edges of each vertex, then skip those inside the largest component.
+
+Linking is by compare-and-swap and sees other links at once: racy by intent, and right in any order. The largest
+component is guessed from a sample; a wrong guess costs time alone.
+"""
+
+from __future__ import annotations
+
+import pantograf as pg
+from pantograf import Edges, Vertex, i32, i64
+from pantograf.algorithms import Algorithm
+from pantograf.algorithms.cc import compare, summarise
+from pantograf.lang.program import lazy_program
+
+SAMPLES = 1024
+
+
+@lazy_program
+def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
+    """Weakly connected components: for each vertex one of its component. The `first` edges of each are linked first."""
+    n = edges.vertices.size
+    component = edges.vertices.property(Vertex, pg.none)
+    seen = edges.vertices.property(i32, 0)
+    giant = Vertex(0)
+
+    def name(v):
+        component[v] = v
+
+    def link(u, v):
+        one = component[u]
+        two = component[v]
+        while one != two:
+            high = max(one, two)
+            low = min(one, two)
+            if component[high] == low or pg.compare_and_swap(component, high, high, low):
+                break
+            one = component[component[high]]
+            two = component[low]
+
+    def link_one(v):
+        if k < edges.degree(v):
+            link(v, edges.neighbor(v, k))
+
+    def compress(v):
+        root = component[v]
+        while component[root] != root:
+            root = component[root]
+        component[v] = root
+
+    def outside(v):
+        return component[v] != giant
+
+    edges.vertices.apply(name)
+    for k in range(first):  # noqa: B007  (link_one reads it)
+        edges.vertices.apply(link_one, label="link")
+        edges.vertices.apply(compress, label="compress")
+    if n > 0:
+        for sample in range(SAMPLES):
+            found = component[Vertex(i64(pg.random(seed, sample) * n))]
+            seen[found] += 1
+            if seen[found] > seen[giant]:
+                giant = found
+    rest = edges.vertices.where(outside)
+    edges.from_(rest).apply(link, label="finish")
+    edges.transpose().from_(rest).apply(link, label="finish_back")
+    edges.vertices.apply(compress, label="compress_all")
+    return component
+
+
+algorithm = Algorithm(
+    title="weak components, Afforest",
+    citation="Sutton, Ben-Nun, Barak, Optimizing parallel graph connectivity computation via subgraph sampling, "
+    "IPDPS 2018",
+    program=cc_afforest,
+    relation="the same partition",
+    compare=compare,
+    summarise=summarise,
+)

@@ -1,0 +1,75 @@
+"""The command `pantograf`: one file a subcommand; nothing heavy is imported before a command needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from pantograf.cli import bench, cache, compile, conform, diff, doctor, explain, graph, interrupt, list, output, run
+from pantograf.cli.options import PROGRAM_ARGUMENTS
+from pantograf.errors import UserError
+
+app = typer.Typer(
+    name="pantograf",
+    help="One graph program, every machine.",
+    epilog="Exit codes: 0 done, 1 a mistake in what was asked, 2 usage, 3 an answer is wrong or out of its band, 130 Ctrl-C.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(context_settings=PROGRAM_ARGUMENTS)(run.run)
+app.command("compile")(compile.compile_program)
+app.command()(explain.explain)
+app.command(context_settings=PROGRAM_ARGUMENTS)(diff.diff)
+app.command()(conform.conform)
+app.command()(bench.bench)
+app.command()(doctor.doctor)
+app.add_typer(list.app, name="list")
+app.add_typer(graph.app, name="graph")
+app.add_typer(cache.app, name="cache")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from pantograf import __version__
+
+        print(f"pantograf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """One graph program, every machine."""
+
+
+def call(words: Sequence[str]) -> int:
+    """Run one command in this process; the answer is its exit code."""
+    try:
+        with interrupt.prompt_exit():
+            app(args=words, prog_name="pantograf")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except UserError as error:
+        output.show_error(error)
+        return 1
+    except KeyboardInterrupt:
+        return interrupt.EXIT_CODE
+    return 0
+
+
+def main() -> None:
+    """The entry point: run the command that the shell gave, and end with its exit code."""
+    code = call(sys.argv[1:])
+    if code == interrupt.EXIT_CODE:
+        sys.stderr.write("interrupted\n")
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

@@ -1,0 +1,1 @@
+"""Each file or folder here is a machine, named as the machine."""

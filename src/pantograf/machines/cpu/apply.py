@@ -1,0 +1,898 @@
+"""One compiled function per apply: the loops over edges or vertices with the author's functions inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+
+from pantograf.ir import graph as g
+from pantograf.ir.functions import canonical, functions_of, relation
+from pantograf.machines.cpu.function import Body
+from pantograf.machines.cpu.lower import queue_schedule, schedule_of
+from pantograf.machines.cpu.schedule import Traverse
+from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
+
+Apply = g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp
+
+_HOISTED = (g.BinaryOp, g.UnaryOp, g.CompareOp, g.SelectOp, g.CastOp, g.RandomOp, g.GetOp, g.LoadOp, g.DegreeOp, g.VertexCountOp)
+_IDENTITY = {"sum": 0, "or": False}
+
+
+@dataclass
+class Emitted:
+    """A written function: its text, its parameters, and what it returns."""
+
+    name: str
+    text: str
+    parameters: dict[str, SSAValue | str]
+    """By name: the value it stands for, or `before:<n>`, `out`, `hubs`, `owner` for things the driver provides."""
+    reduced: list[SSAValue] = field(default_factory=list)
+    """Variables whose new values it returns."""
+    snapshots: list[SSAValue] = field(default_factory=list)
+    layouts: dict[SSAValue, str] = field(default_factory=dict)
+    """Which layout of each vertex set it reads: list, bits or bools."""
+
+
+class ApplyWriter(Body):
+    """Writes the function of one apply. `knob` turns a number of the schedule into the text that reads it at run time."""
+
+    def __init__(
+        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, checked: bool,
+        knob: Callable[[int], str], deterministic: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__(Lines(), Names(), wide, checked)
+        self.op = op
+        self.schedule = schedule
+        self.direction = direction
+        self.name = name
+        self.knob = knob
+        self.deterministic = deterministic
+        self.parameters: dict[str, SSAValue | str] = {}
+        self.reduced: dict[SSAValue, tuple[str, str]] = {}
+        self.snapshots: list[SSAValue] = []
+        self.layouts: dict[SSAValue, str] = {}
+        self.accumulators: dict[SSAValue, tuple[str, str]] = {}
+        self.vid = "i64" if wide else "i32"
+        self.tracked: SSAValue | None = getattr(op, "modified", None)
+        self.has_out = bool(op.results)
+        self.marks = False
+        self.spills = False
+        continues = op.attributes.get("continues")
+        self.continues = continues.data if isinstance(continues, StringAttr) and direction == "push" else ""
+        self.mode = "none"
+        self.hit_vertex: str | None = None
+        self.functions = functions_of(op)
+        self.settling: dict[SSAValue, str] = {}
+        self.steady = "any_order" in op.attributes
+        self.early_exit = direction == "pull" and "early_exit" in op.attributes
+
+    # --- parameters
+
+    def parameter(self, name: str, stands_for: SSAValue | str) -> str:
+        """A parameter that stands for a value of the driver's, once per value."""
+        for known, value in self.parameters.items():
+            if value is stands_for or (isinstance(value, str) and value == stands_for):
+                return known
+        fresh = self.names.make(name)
+        self.parameters[fresh] = stands_for
+        return fresh
+
+    def outer(self, v: SSAValue) -> str:
+        """A value from around the apply becomes a parameter."""
+        self.text[v] = self.parameter(v.name_hint or "x", v)
+        return self.text[v]
+
+    def members(self, v: SSAValue, layout: str) -> str:
+        """A vertex set that is read in a layout."""
+        self.layouts[v] = layout if self.layouts.get(v, layout) == layout else "both"
+        return self.value(v)
+
+    # --- the whole function
+
+    def write(self) -> Emitted:
+        """Write it."""
+        body = self.out
+        match self.op:
+            case g.EdgeApplyOp() if self.direction == "pull":
+                self.pull()
+            case g.EdgeApplyOp():
+                self.push()
+            case _:
+                self.vertices()
+        self.out = Lines()
+        self.out("@njit(**OPTIONS)")
+        with self.out.block(f"def {self.name}({', '.join(['w', *self.parameters])})"):
+            label = self.op.label.data
+            self.out(f'"""{label}: {self.describe()}."""')
+            for cell, (local, kind) in self.reduced.items():
+                self.out(f"{local} = {self.identity(kind, cell)}")
+            self.out.extend(body)
+        return Emitted(
+            self.name, str(self.out), self.parameters, list(self.reduced), self.snapshots, self.layouts
+        )
+
+    def describe(self) -> str:
+        """How it runs, in a few words."""
+        words = [self.direction] if isinstance(self.op, g.EdgeApplyOp) else ["each vertex"]
+        words.append(self.schedule.parallelism)
+        return ", ".join(words)
+
+    def identity(self, kind: str, cell: SSAValue) -> str:
+        """The value that changes nothing in a reduction."""
+        t = cell.type.element if isinstance(cell.type, g.CellType) else cell.type
+        name = scalar_type(t, self.wide)
+        if kind == "sum":
+            return literal(0, t, self.wide)
+        if kind == "or":
+            return "False" if name == "bool" else f"{name}(0)"
+        if kind == "min":
+            return literal(g.infinity(t), t, self.wide) if not isinstance(t, g.VertexType) else f"{name}(2147483647)"
+        if name in ("f32", "f64"):
+            return literal(float("-inf"), t, self.wide)
+        low = 0 if name[0] == "u" else -(1 << (int(name[1:]) - 1))
+        return f"{name}({low})"
+
+    def close(self, counted: bool) -> None:
+        """The common end: give up what was gathered, meet, state the result, combine partial values."""
+        out = self.out
+        if self.mode == "list":
+            out(self.flush_text())
+        elif self.mode in ("bits", "words"):
+            out("put_int(w, phase, 15, size)")
+        slots = {}
+        for number, (cell, (local, kind)) in enumerate(self.reduced.items()):
+            t = scalar_type(cell.type.element, self.wide)  # type: ignore[attr-defined]
+            put, get = ("put_float", "get_float") if t[0] == "f" else ("put_int", "get_int")
+            out(f"{put}(w, phase, {number}, {local})")
+            slots[cell] = (get, number, t, kind)
+        if counted:
+            out("count_edges(w, looked, seen)")
+        out("barrier(w)")
+        if self.mode == "list":
+            if self.spills:
+                out("finish_spilled(w, phase, out)")
+            else:
+                out(f"finish(w, out, load(w.sync, TAIL + phase), 1, {int(self.marks)}, 0)")
+        elif self.mode in ("bits", "words"):
+            out("finish(w, out, total(w, phase, 15), 0, 1, 0)")
+        for queue, settle in self.settling.items():
+            out(settle.replace("QUEUE", self.value(queue)))
+        if self.settling:
+            out("barrier(w)")
+        for cell, (get, number, t, kind) in slots.items():
+            name = self.value(cell)
+            with out.block("for thread in range(w.threads)"):
+                other = f"{get}(w, phase, {number}, thread)"
+                other = f"{other} != 0" if t == "bool" else f"{t}({other})"
+                out(f"{name} = {self.combine(kind, name, other, t)}")
+        if self.reduced:
+            out("return " + ", ".join(self.value(cell) for cell in self.reduced) + ("," if len(self.reduced) == 1 else ""))
+
+    def combine(self, kind: str, a: str, b: str, t: str) -> str:
+        """`a` and `b` reduced."""
+        if kind == "sum":
+            return f"{t}({a} + {b})"
+        if kind == "or":
+            return f"({a} or {b})" if t == "bool" else f"{t}({a} | {b})"
+        return f"{t}({kind}({a}, {b}))"
+
+    # --- work and its dealing
+
+    @contextmanager
+    def dealt(self, size: str, grain: int) -> Iterator[None]:
+        """A loop body for parts `first`..`last` of `size` items: dealt in chunks, in equal shares, or all to the first thread."""
+        out = self.out
+        out("phase = begin(w)")
+        out(f"limit = i64({size})")
+        if self.schedule.parallelism == "serial":
+            out("first, last = i64(0), i64(limit if w.tid == 0 else 0)")
+            with out.block("if first < last"):
+                yield
+            return
+        if self.schedule.dealing == "static" or (self.deterministic and self.reduced):
+            out("first, last = share(w, 0, limit)")
+            with out.block("if first < last"):
+                yield
+            return
+        out(f"grain = {self.knob(self.schedule.grain or grain)}")
+        with out.block("while True"):
+            out("first = take(w, phase, grain)")
+            with out.block("if first >= limit"):
+                out("break")
+            out("last = min(first + grain, limit)")
+            yield
+
+    # --- edge functions
+
+    def edge_block(self) -> Block:
+        """The block of the edge function."""
+        assert isinstance(self.op, g.EdgeApplyOp)
+        return self.op.apply.block
+
+    def start_output(self) -> None:
+        """Choose how results are gathered, and make room."""
+        op = self.op
+        out = self.out
+        self.marks = False
+        if not self.has_out:
+            return
+        self.parameter("out", "out")
+        if isinstance(op, g.EdgeApplyOp) and self.direction == "pull":
+            at_dst = self.tracked is None or all(
+                access.index == "dst"
+                for function in self.functions
+                for access in function.accesses()
+                if access.writes and relation(access.handle, self.tracked) != "distinct"
+            )
+            self.mode = "words" if at_dst else "bits"
+        elif self.schedule.direction == "dense_push" and isinstance(op, g.EdgeApplyOp):
+            self.mode = "bits"
+        else:
+            self.mode = "list"
+            self.marks = self.needs_marks() or self.continues == "local"
+            self.spills = isinstance(op, g.EdgeApplyOp) and not self.marks and not self.schedule.deduplicate
+        if self.marks or self.spills or self.mode == "bits":
+            out("clear_bits(w, out)")
+            out("barrier(w)")
+        if self.mode == "list":
+            out("base = i64(w.tid * ROW)")
+            out("gathered = i64(0)")
+        else:
+            out("size = i64(0)")
+
+    def needs_marks(self) -> bool:
+        """Whether one vertex could be gathered twice, so that a bit has to say which was."""
+        op = self.op
+        if isinstance(op, g.EdgeApplyOp):
+            return "deduplicate" in op.attributes
+        if isinstance(op, g.VertexApplyOp) and self.tracked is not None:
+            return any(
+                access.index != "own"
+                for function in self.functions
+                for access in function.accesses()
+                if access.writes and relation(access.handle, self.tracked) != "distinct"
+            )
+        return False
+
+    def gather(self, v: str) -> None:
+        """Put a vertex into the result."""
+        out = self.out
+        with ExitStack() as stack:
+            if self.mode == "words":
+                out("changed = True")
+            elif self.mode == "bits":
+                with out.block(f"if set_bit(out.bits, {v})"):
+                    out("size += 1")
+            elif self.mode == "list":
+                if self.marks:
+                    stack.enter_context(out.block(f"if set_bit(out.bits, {v})"))
+                with out.block("if gathered == BUFFER"):
+                    out(self.flush_text())
+                    out("gathered = i64(0)")
+                out(f"store(w.buffer, base + gathered, {v})")
+                out("gathered += 1")
+
+    def flush_text(self) -> str:
+        """The call that moves what was gathered to the result."""
+        return f"{'spill' if self.spills else 'flush'}(w, phase, base, gathered, {'out' if self.spills else 'out.ids'})"
+
+    def push(self) -> None:
+        """Loop over active sources and their out-edges."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        graph = self.value(op.edges)
+        block = self.edge_block()
+        source = self.names.make(block.args[0].name_hint, "src")
+        self.text[block.args[0]] = source
+        self.start_output()
+        out("looked = i64(0)")
+        out("seen = i64(0)")
+        if self.continues:
+            self.push_on(graph, source)
+        elif self.schedule.parallelism == "edge":
+            self.push_shared(graph, source)
+        elif op.from_ is not None and self.schedule.direction == "dense_push":
+            self.push_map(graph, source)
+        else:
+            if op.from_ is None:
+                size, take = f"{graph}.offsets.size - 1", f"{source} = {self.vid}(i)"
+            else:
+                active = self.members(op.from_, "list")
+                size, take = f"load({active}.meta, SIZE)", f"{source} = load({active}.ids, i)"
+            with self.dealt(size, 64 if op.from_ is not None else 256), out.block("for i in range(first, last)"):
+                out(take)
+                self.edges_of(graph, source)
+        self.close(counted=True)
+
+    def push_map(self, graph: str, source: str) -> None:
+        """Walk a map of the frontier."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp) and op.from_ is not None
+        if self.schedule.frontier == "boolmap":
+            active = self.members(op.from_, "bools")
+            with self.dealt(f"{graph}.offsets.size - 1", 512), out.block("for i in range(first, last)"):
+                with out.block(f"if load({active}.bools, i) != 0"):
+                    out(f"{source} = {self.vid}(i)")
+                    self.edges_of(graph, source)
+            return
+        active = self.members(op.from_, "bits")
+        with self.dealt(f"{active}.bits.size", 8), out.block("for word in range(first, last)"):
+            out(f"bits = load({active}.bits, word)")
+            with out.block("while bits != ZERO"):
+                out(f"{source} = {self.vid}(i64(word * 64) + i64(trailing_zeros(bits)))")
+                out("bits &= bits - ONE")
+                self.edges_of(graph, source)
+
+    def push_on(self, graph: str, source: str) -> None:
+        """Shared work first; when it is gone each thread goes on with what it has: changed vertices, or its part of the bucket."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp) and op.from_ is not None
+        active = self.members(op.from_, "list")
+        if self.continues == "queue":
+            updates = [u for u in op.walk() if isinstance(u, g.QueueUpdateOp)]
+            own = f"pop_own(w, {self.value(updates[0].queue)}, second, {self.knob(self.schedule.merge)})"
+        else:
+            own = f"take_own(w, out.bits, second, gathered, {self.knob(self.schedule.merge)})"
+        out("phase = begin(w)")
+        out(f"limit = load({active}.meta, SIZE)")
+        out(f"grain = {self.knob(self.schedule.grain or 64)}")
+        out("second = i64(w.tid * ROW + BUFFER)")
+        out("alone = False")
+        with out.block("while True"):
+            with out.block("if not alone"):
+                if self.schedule.parallelism == "serial":
+                    out("first, last = i64(0), i64(limit if w.tid == 0 else 0)")
+                    out("alone = first >= last")
+                    out("limit = i64(0)")
+                elif self.schedule.dealing == "static":
+                    out("first, last = share(w, 0, limit)")
+                    out("alone = first >= last")
+                    out("limit = i64(0)")
+                else:
+                    out("first = take(w, phase, grain)")
+                    out("last = min(first + grain, limit)")
+                    out("alone = first >= limit")
+            with out.block("if alone"):
+                out(f"count = {own}")
+                with out.block("if count == 0"):
+                    out("break")
+                with out.block("if count < 0"):
+                    out("continue")
+                if self.continues == "local":
+                    out("gathered = i64(0)")
+                out("first, last = second, second + count")
+            with out.block("for i in range(first, last)"):
+                out(f"{source} = load(w.buffer, i) if alone else load({active}.ids, i)")
+                self.edges_of(graph, source)
+
+    def push_shared(self, graph: str, source: str) -> None:
+        """Each thread takes sources; those with many edges are put aside, and all threads share their edges afterwards."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        hubs = self.parameter("hubs", "hubs")
+        if op.from_ is None:
+            out(f"limit = i64({graph}.offsets.size - 1)")
+            taken = f"{source} = {self.vid}(i)"
+        else:
+            active = self.members(op.from_, "list")
+            out(f"limit = load({active}.meta, SIZE)")
+            taken = f"{source} = load({active}.ids, i)"
+        out("phase = begin(w)")
+        out("tail = phase")
+        out(f"grain = {self.knob(self.schedule.grain or 64)}")
+        out("hub_count = i64(-1)")
+        out("hub, before = i64(0), i64(0)")
+        with out.block("while True"):
+            with out.block("if hub_count < 0"):
+                out("first = take(w, phase, grain)")
+                with out.block("if first >= limit"):
+                    out("barrier(w)")
+                    out("hub_count = load_acquire(w.sync, AUX + phase)")
+                    out("dealing = begin(w)")
+                    out("continue")
+                out("last = min(first + grain, limit)")
+            with out.block("else"):
+                out("chunk = take(w, dealing, 1)")
+                with out.block("while hub < hub_count and chunk >= before + hub_chunks(" + graph + ".offsets, load(" + hubs + ", hub))"):
+                    out(f"before += hub_chunks({graph}.offsets, load({hubs}, hub))")
+                    out("hub += 1")
+                with out.block("if hub >= hub_count"):
+                    out("break")
+                out("first, last = hub, hub + 1")
+            with out.block("for i in range(first, last)"):
+                with out.block("if hub_count < 0"):
+                    out(taken)
+                    out(f"edge_start = i64(load({graph}.offsets, {source}))")
+                    out(f"edge_end = i64(load({graph}.offsets, i64({source}) + 1))")
+                    with out.block("if edge_end - edge_start > HUB"):
+                        out(f"store({hubs}, atomic_add(w.sync, AUX + phase, 1), {source})")
+                        out("continue")
+                with out.block("else"):
+                    out(f"{source} = {self.vid}(load({hubs}, i))")
+                    out(f"edge_start = i64(load({graph}.offsets, {source})) + (chunk - before) * HUB")
+                    out(f"edge_end = min(edge_start + HUB, i64(load({graph}.offsets, i64({source}) + 1)))")
+                self.edges_of(graph, source, bounds=("edge_start", "edge_end"))
+        out("barrier(w)")
+
+    def edges_of(self, graph: str, source: str, bounds: tuple[str, str] | None = None) -> None:
+        """The out-edges of one source: filters, then the function."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        block = self.edge_block()
+        with ExitStack() as stack:
+            if op.from_filter is not None:
+                stack.enter_context(out.block(f"if {self.filter(op.from_filter, source)}"))
+            if bounds is None:
+                out(f"edge_start = i64(load({graph}.offsets, {source}))")
+                out(f"edge_end = i64(load({graph}.offsets, i64({source}) + 1))")
+            out("looked += edge_end - edge_start")
+            out("seen += 1")
+            hoisted = self.hoist(block, block.args[0])
+            stack.enter_context(out.block("for edge in range(edge_start, edge_end)"))
+            self.prefetch(f"{graph}.neighbors", block.args[1])
+            target = self.names.make(block.args[1].name_hint, "dst")
+            self.text[block.args[1]] = target
+            out(f"{target} = load({graph}.neighbors, edge)")
+            if op.to_ is not None:
+                stack.enter_context(out.block(f"if has_bit({self.members(op.to_, 'bits')}.bits, {target})"))
+            if op.to_filter is not None:
+                stack.enter_context(out.block(f"if {self.filter(op.to_filter, target)}"))
+            self.weight(block, f"{graph}.weights")
+            self.call(block, hoisted, target)
+
+    def weight(self, block: Block, weights: str) -> None:
+        """The third argument of an edge function."""
+        if len(block.args) == 3:
+            name = self.names.make(block.args[2].name_hint, "weight")
+            self.text[block.args[2]] = name
+            self.out(f"{name} = {scalar_type(block.args[2].type, self.wide)}(load({weights}, edge))")
+
+    def prefetch(self, neighbors: str, other: SSAValue) -> None:
+        """Ask early for what the function reads or writes at the far end of an edge."""
+        if not self.schedule.prefetch:
+            return
+        ahead = self.knob(self.schedule.prefetch)
+        wanted: list[str] = []
+        for function in self.functions:
+            for access in function.accesses():
+                if access.at[0] is other and len(access.at) == 1:
+                    name = self.array(access.op, access.handle) if access.kind == "load" else self.value(access.handle)
+                    if access.kind != "update" and name not in wanted:
+                        wanted.append(name)
+        if wanted:
+            with self.out.block(f"if edge + {ahead} < {neighbors}.size"):
+                for name in wanted:
+                    self.out(f"prefetch({name}, load({neighbors}, edge + {ahead}))")
+
+    def filter(self, region: Region, vertex: str) -> str:
+        """Write a filter's operations; the text of its answer."""
+        block = region.block
+        self.text[block.args[0]] = vertex
+        self.block(block)
+        last = block.last_op
+        assert isinstance(last, g.YieldOp)
+        return self.value(last.values[0])
+
+    def hoist(self, block: Block, fixed: SSAValue) -> set[Operation]:
+        """Write the operations that depend only on the vertex that stays the same along the inner loop, before that loop."""
+        known: set[SSAValue] = {fixed}
+        written = [a.handle for function in self.functions for a in function.accesses() if a.writes]
+        done: set[Operation] = set()
+        outside: set[Operation | Block] = set()
+        for op in block.ops:
+            if not isinstance(op, _HOISTED):
+                continue
+            if isinstance(op, g.GetOp):
+                if not self.inner(op.variable, block):
+                    self.text[op.out] = self.value(op.variable)
+                    done.add(op)
+                    outside.add(op)
+                continue
+            inner = [v for v in op.operands if self.inner(v, block) and v.owner not in outside]
+            if not inner or not all(v in known for v in inner):
+                continue
+            if isinstance(op, g.LoadOp) and not self.steady and "snapshot" not in op.attributes and self.changes(op.source, written):
+                continue
+            self.operation(op)
+            done.add(op)
+            known.update(op.results)
+        return done
+
+    def changes(self, handle: SSAValue, written: list[SSAValue]) -> bool:
+        """Whether a property may change while this apply runs."""
+        return any(relation(handle, other) != "distinct" for other in written)
+
+    def inner(self, v: SSAValue, block: Block) -> bool:
+        """Whether a value is made in the function."""
+        if isinstance(v, BlockArgument):
+            return v.owner is block
+        if isinstance(v.owner, g.ConstantOp):
+            return False
+        region = block.parent_region()
+        return isinstance(v.owner, Operation) and region is not None and region.is_ancestor(v.owner)
+
+    def call(self, block: Block, hoisted: set[Operation], target: str) -> None:
+        """The function's remaining operations, and what it yields."""
+        self.hit_vertex = target
+        for op in block.ops:
+            if op not in hoisted:
+                self.operation(op)
+        last = block.last_op
+        if isinstance(last, g.YieldOp) and last.values and self.has_out and self.tracked is None:
+            with self.out.block(f"if {self.value(last.values[0])}"):
+                self.gather(target)
+
+    # --- pull
+
+    def pull(self) -> None:
+        """Loop over destinations and their in-edges."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        self.start_output()
+        out("looked = i64(0)")
+        out("seen = i64(0)")
+        graph = self.value(op.edges)
+        offsets, neighbors, weights = f"{graph}.in_offsets", f"{graph}.in_neighbors", f"{graph}.in_weights"
+        n = f"{graph}.offsets.size - 1"
+        with ExitStack() as stack:
+            if self.schedule.segments > 1:
+                parts = self.parameter("segments", f"segments:{self.schedule.segments}")
+                stack.enter_context(out.block(f"for part in range(len({parts}))"))
+                piece = self.names.make("piece")
+                out(f"{piece} = {parts}[part]")
+                offsets, neighbors, weights = f"{piece}.in_offsets", f"{piece}.in_neighbors", f"{piece}.in_weights"
+            with self.dealt(f"({n} + 63) >> 6", 16), out.block("for word in range(first, last)"):
+                if self.mode == "words":
+                    out("bits = ZERO")
+                with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
+                    self.pull_one(offsets, neighbors, weights)
+                if self.mode == "words":
+                    if self.schedule.segments > 1:
+                        with out.block("if part > 0"):
+                            out("bits |= load(out.bits, word)")
+                    out("store(out.bits, word, bits)")
+                    counted = "size += i64(one_bits(bits))"
+                    if self.schedule.segments > 1:
+                        with out.block(f"if part == len({parts}) - 1"):
+                            out(counted)
+                    else:
+                        out(counted)
+            if self.schedule.segments > 1:
+                out("barrier(w)")
+        self.close(counted=True)
+
+    def pull_one(self, offsets: str, neighbors: str, weights: str) -> None:
+        """The in-edges of one destination."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        block = self.edge_block()
+        target = self.names.make(block.args[1].name_hint, "dst")
+        self.text[block.args[1]] = target
+        out(f"{target} = {self.vid}(i)")
+        with ExitStack() as stack:
+            if op.to_ is not None:
+                stack.enter_context(out.block(f"if has_bit({self.members(op.to_, 'bits')}.bits, {target})"))
+            if op.to_filter is not None:
+                stack.enter_context(out.block(f"if {self.filter(op.to_filter, target)}"))
+            out(f"edge_start = i64(load({offsets}, {target}))")
+            out(f"edge_end = i64(load({offsets}, i64({target}) + 1))")
+            out("looked += edge_end - edge_start")
+            out("seen += 1")
+            if self.mode == "words":
+                out("changed = False")
+            if self.early_exit:
+                out("wrote = False")
+            hoisted = self.hoist(block, block.args[1])
+            self.open_accumulators(block, target)
+            with out.block("for edge in range(edge_start, edge_end)"), ExitStack() as inner:
+                self.prefetch(neighbors, block.args[0])
+                source = self.names.make(block.args[0].name_hint, "src")
+                self.text[block.args[0]] = source
+                out(f"{source} = load({neighbors}, edge)")
+                if op.from_ is not None:
+                    if self.schedule.frontier == "boolmap":
+                        test = f"load({self.members(op.from_, 'bools')}.bools, {source}) != 0"
+                    else:
+                        test = f"has_bit({self.members(op.from_, 'bits')}.bits, {source})"
+                    inner.enter_context(out.block(f"if {test}"))
+                if op.from_filter is not None:
+                    inner.enter_context(out.block(f"if {self.filter(op.from_filter, source)}"))
+                self.weight(block, weights)
+                self.call(block, hoisted, target)
+                if self.early_exit:
+                    with out.block("if wrote"):
+                        out("looked -= edge_end - edge - 1")
+                        out("break")
+            self.close_accumulators(target)
+            if self.mode == "words":
+                with out.block("if changed"):
+                    out(f"bits |= ONE << u64({target} & 63)")
+
+    def open_accumulators(self, block: Block, target: str) -> None:
+        """Properties that the function only reduces into, at the destination: keep the value in a register along the loop."""
+        self.accumulators = {}
+        accesses = [a for function in self.functions for a in function.accesses()]
+        for access in accesses:
+            if access.kind != "reduce" or access.at != (block.args[1],) or "atomic" in access.op.attributes:
+                continue
+            near = [a for a in accesses if relation(a.handle, access.handle) != "distinct"]
+            alone = all(
+                (a.kind == "reduce" and a.at == (block.args[1],) and relation(a.handle, access.handle) == "same")
+                or (a.kind == "load" and "snapshot" in a.op.attributes)
+                for a in near
+            )
+            key = canonical(access.handle)
+            if alone and key not in self.accumulators:
+                name = self.names.make(f"new_{access.handle.name_hint or 'value'}")
+                array = self.value(access.handle)
+                self.accumulators[key] = (name, array)
+                kind = access.op.value  # type: ignore[attr-defined]
+                self.out(f"{name} = {self.element(array, target, kind)}")
+
+    def close_accumulators(self, target: str) -> None:
+        """Put the registers back."""
+        for name, array in self.accumulators.values():
+            self.out(f"store({array}, {target}, {name})")
+        self.accumulators = {}
+
+    # --- vertex functions
+
+    def vertices(self) -> None:
+        """Loop over the members of a set, or over all vertices."""
+        op, out = self.op, self.out
+        assert isinstance(op, (g.VertexApplyOp, g.WhereOp))
+        block = op.apply.block
+        self.start_output()
+        out("looked = i64(0)")
+        out("seen = i64(0)")
+        name = self.names.make(block.args[0].name_hint, "v")
+        self.text[block.args[0]] = name
+        every = op.vertices.owner
+        if isinstance(every, g.VerticesOp):
+            size, take = f"{self.value(every.edges)}.offsets.size - 1", f"{name} = {self.vid}(i)"
+        else:
+            active = self.members(op.vertices, "list")
+            size, take = f"load({active}.meta, SIZE)", f"{name} = load({active}.ids, i)"
+        with self.dealt(size, 512), out.block("for i in range(first, last)"):
+            out(take)
+            self.call(block, set(), name)
+            out("seen += 1")
+        self.close(counted=True)
+
+    # --- what functions do to properties
+
+    def array(self, op: Operation, handle: SSAValue) -> str:
+        """The array that a load reads: the property, or its copy from before the apply."""
+        mark = op.attributes.get("snapshot")
+        if not isinstance(mark, StringAttr):
+            return self.value(handle)
+        if handle not in self.snapshots:
+            self.snapshots.append(handle)
+        number = self.snapshots.index(handle)
+        return self.parameter(f"{handle.name_hint or 'p'}_before", f"before:{number}")
+
+    def write_LoadOp(self, op: g.LoadOp) -> None:  # noqa: N802
+        """A value of a property, from before the apply where that matters."""
+        self.define(op.out, self.element(self.array(op, op.source), self.place(op.source, tuple(op.at)), op.out))
+
+    def write_GetOp(self, op: g.GetOp) -> None:  # noqa: N802
+        """A variable of the function's own, or one from around it as it was before the apply."""
+        self.define(op.out, self.value(op.variable))
+
+    def write_ContainsOp(self, op: g.ContainsOp) -> None:  # noqa: N802
+        """Membership."""
+        self.define(op.out, f"has_bit({self.members(op.source, 'bits')}.bits, {self.value(op.vertex)})")
+
+    def write_SizeOp(self, op: g.SizeOp) -> None:  # noqa: N802
+        """The size of a set or list."""
+        self.define(op.out, set_size(self.value(op.source), op.source))
+
+    def write_StoreOp(self, op: g.StoreOp) -> None:  # noqa: N802
+        """A plain write; one that claims a vertex for a result without duplicates is a compare-and-swap."""
+        array, place, value = self.value(op.target), self.place(op.target, tuple(op.at)), self.value(op.value)
+        if "replaces" in op.attributes and self.mode == "list" and self.is_tracked(op.target) and not self.marks:
+            old = self.claimed(op)
+            with self.out.block(f"if compare_exchange({array}, {place}, {old}, {value})"):
+                self.hit(op.target, op.at[0])
+            return
+        self.out(f"store({array}, {place}, {value})")
+        self.hit(op.target, op.at[0])
+
+    def claimed(self, op: g.StoreOp) -> str:
+        """The text of the value that a claiming store replaces."""
+        constant = g.ConstantOp(properties={"value": op.attributes["replaces"]}, result_types=[op.value.type])
+        return literal(g.constant_value(constant), op.value.type, self.wide)
+
+    def write_ReduceOp(self, op: g.ReduceOp) -> None:  # noqa: N802
+        """A reduction into a property, a local variable, or one from around the apply."""
+        kind, value, t = op.kind.data, self.value(op.value), self.kind(op.value)
+        if self.early_exit and isinstance(op.target.type, g.PropertyType):
+            self.out("wrote = True")
+        if isinstance(op.target.type, g.CellType):
+            self.reduce_variable(op, kind, value, t)
+            return
+        key = canonical(op.target)
+        if key in self.accumulators:
+            self.reduce_local(op, self.accumulators[key][0], kind, value, t)
+            return
+        array, place = self.value(op.target), self.place(op.target, tuple(op.at))
+        if kind == "sum":
+            if "atomic" in op.attributes:
+                self.out(f"atomic_add{'_float' if t[0] == 'f' else ''}({array}, {place}, {value})")
+            else:
+                self.out(f"store({array}, {place}, load({array}, {place}) + {value})")
+            self.noted(op, "True")
+            return
+        if "atomic" in op.attributes:
+            name = f"reduce_{'flag' if t == 'bool' else kind}"
+            self.noted(op, f"{name}({array}, {place}, {value})")
+            return
+        flag = self.names.make("lowered" if kind == "min" else "raised")
+        old = self.names.make("old")
+        self.out(f"{old} = {self.element(array, place, op.value)}")
+        test = {"min": f"{value} < {old}", "max": f"{value} > {old}"}.get(kind, f"{self.combine('or', old, value, t)} != {old}")
+        self.out(f"{flag} = {test}")
+        with self.out.block(f"if {flag}"):
+            self.out(f"store({array}, {place}, {value if kind != 'or' else self.combine('or', old, value, t)})")
+        self.noted(op, flag)
+
+    def reduce_variable(self, op: g.ReduceOp, kind: str, value: str, t: str) -> None:
+        """Into a variable: the function's own at once, one from around the apply through a partial value of the thread."""
+        owner = op.target.owner
+        own = any(function.inside(op.target) for function in self.functions) or not isinstance(owner, Operation)
+        if own:
+            name = self.value(op.target)
+        else:
+            self.value(op.target)
+            if op.target not in self.reduced:
+                local = self.names.make(f"partial_{op.target.name_hint or 'value'}")
+                self.reduced[op.target] = (local, kind)
+            name = self.reduced[op.target][0]
+        self.reduce_local(op, name, kind, value, t, tracked=False)
+
+    def reduce_local(self, op: g.ReduceOp, name: str, kind: str, value: str, t: str, tracked: bool = True) -> None:
+        """Into a local name."""
+        if op.out is None and (kind == "sum" or not (tracked and self.is_tracked(op.target))):
+            self.out(f"{name} = {self.combine(kind, name, value, t)}")
+            if tracked and kind == "sum":
+                self.hit(op.target, op.at[0])
+            return
+        flag = self.names.make("differs")
+        test = {"sum": "True", "min": f"{value} < {name}", "max": f"{value} > {name}"}.get(
+            kind, f"{self.combine('or', name, value, t)} != {name}"
+        )
+        self.out(f"{flag} = {test}")
+        self.out(f"{name} = {self.combine(kind, name, value, t)}")
+        if tracked:
+            self.noted(op, flag)
+        elif op.out is not None:
+            self.text[op.out] = flag
+
+    def noted(self, op: g.ReduceOp, changed: str) -> None:
+        """Tell the result set, and whoever asked, that a reduction changed something."""
+        if op.out is not None:
+            self.define(op.out, changed)
+            changed = self.value(op.out)
+        if self.is_tracked(op.target):
+            if changed == "True":
+                self.hit(op.target, op.at[0])
+            else:
+                with self.out.block(f"if {changed}"):
+                    self.hit(op.target, op.at[0])
+        elif op.out is None and "(" in changed:
+            self.out(changed)
+
+    def is_tracked(self, handle: SSAValue) -> bool:
+        """Whether writes to this property make vertices members of the result."""
+        return self.tracked is not None and relation(handle, self.tracked) != "distinct"
+
+    def hit(self, handle: SSAValue, vertex: SSAValue) -> None:
+        """A vertex of a property was written: gather it if the result is about that property."""
+        if self.early_exit:
+            self.out("wrote = True")
+        if self.tracked is None or not self.is_tracked(handle):
+            return
+        if relation(handle, self.tracked) == "maybe":
+            with self.out.block(f"if address({self.value(handle)}) == address({self.value(self.tracked)})"):
+                self.gather(self.value(vertex))
+        else:
+            self.gather(self.value(vertex))
+
+    def write_CompareAndSwapOp(self, op: g.CompareAndSwapOp) -> None:  # noqa: N802
+        """One step."""
+        array, place = self.value(op.target), self.value(op.vertex)
+        self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
+        if self.is_tracked(op.target):
+            with self.out.block(f"if {self.value(op.out)}"):
+                self.hit(op.target, op.vertex)
+
+    def write_QueueUpdateOp(self, op: g.QueueUpdateOp) -> None:  # noqa: N802
+        """A new priority: at once, once after the apply, or counted and added after it."""
+        method = queue_schedule(op.queue).priority
+        if method == "lazy":
+            self.settling[op.queue] = "settle_lazy(w, QUEUE)"
+        change, limit = self.constant_text(op.value), op.limit and self.constant_text(op.limit)
+        if method == "constant_sum" and op.kind.data == "sum" and change and limit:
+            self.settling[op.queue] = f"settle_counts(w, QUEUE, {change}, {limit})"
+            self.out(f"count_update(w, {self.value(op.queue)}, {self.value(op.vertex)})")
+            return
+        arguments = [self.value(op.queue), self.value(op.vertex), self.value(op.value)]
+        if op.limit is not None:
+            arguments.append(self.value(op.limit))
+        arguments.append(str("atomic" in op.attributes))
+        text = f"update_{op.kind.data}(w, {', '.join(arguments)})"
+        root = op.queue.owner
+        priority = root.priority if isinstance(root, g.QueueOp) else None
+        if priority is not None and self.is_tracked(priority):
+            with self.out.block(f"if {text}"):
+                self.hit(priority, op.vertex)
+        else:
+            self.out(text)
+
+    def constant_text(self, v: SSAValue) -> str | None:
+        """The text of a value that is the same in all calls of an apply, good outside of its loops; none for other values."""
+        owner = v.owner
+        match owner:
+            case g.ConstantOp():
+                return self.value(v)
+            case g.GetOp() if not any(function.inside(owner.variable) for function in self.functions):
+                return self.value(owner.variable)
+            case g.QueuePriorityOp():
+                return f"{self.kind(v)}(current_priority({self.value(owner.queue)}))"
+            case g.UnaryOp() if owner.kind.data == "neg" and (inner := self.constant_text(owner.value)):
+                return f"{self.kind(v)}(-{inner})"
+            case g.CastOp() if (inner := self.constant_text(owner.value)):
+                return f"{self.kind(v)}({inner})" if self.kind(v) != "bool" else None
+        return None if any(function.inside(v) for function in self.functions) else self.value(v)
+
+    def write_QueueFinishedNodeOp(self, op: g.QueueFinishedNodeOp) -> None:  # noqa: N802
+        """Whether a vertex is final."""
+        q = self.value(op.queue)
+        self.define(op.out, f"bucket({q}, load({q}.priority, {self.value(op.vertex)})) < load({q}.meta, CURRENT)")
+
+    def write_QueuePriorityOp(self, op: g.QueuePriorityOp) -> None:  # noqa: N802
+        """The current bucket's least priority."""
+        self.define(op.out, f"{self.kind(op.out)}(current_priority({self.value(op.queue)}))")
+
+    def write_QueueFinishedOp(self, op: g.QueueFinishedOp) -> None:  # noqa: N802
+        """Whether the queue is empty."""
+        self.define(op.out, f"queue_empty(w, {self.value(op.queue)})")
+
+    def write_IntersectOp(self, op: g.IntersectOp) -> None:  # noqa: N802
+        """Common neighbours, by the method that the schedule names."""
+        method = intersection(op, self.schedule)
+        graph, a, b = self.value(op.edges), self.value(op.a), self.value(op.b)
+        below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
+        if method == "bitmap":
+            marks = self.parameter("marks", "marks")
+            own = f"{marks}[w.tid].bits, {marks}[w.tid].meta"
+            self.define(op.out, f"intersect_bitmap({graph}, {own}, {a}, {b}, {below})")
+        else:
+            self.define(op.out, f"intersect_{method}({graph}, {a}, {b}, {below})")
+
+    def write_PrintOp(self, op: g.PrintOp) -> None:  # noqa: N802
+        """In a function only where the machine checks."""
+        if self.checked:
+            self.out(print_text(self, op))
+
+
+def intersection(op: g.IntersectOp, schedule: Traverse) -> str:
+    """The runtime's name of a method: the intersection's own schedule, else that of the apply around it."""
+    own = schedule_of(op)
+    method = own.intersection if own is not None else schedule.intersection
+    return "adaptive" if method == "auto" else method
+
+
+def set_size(text: str, v: SSAValue) -> str:
+    """The text for the size of a set or a list."""
+    return f"list_size({text})" if isinstance(v.type, g.ListType) else f"load({text}.meta, SIZE)"
+
+
+def print_text(body: Body, op: g.PrintOp) -> str:
+    """A print statement."""
+    parts = [repr(op.text.data)] if op.text.data else []
+    return f"print({', '.join([*parts, *(body.value(v) for v in op.values)])})"

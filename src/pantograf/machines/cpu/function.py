@@ -1,0 +1,253 @@
+"""GraphIR operations on scalars, variables and properties as Python statements: one statement per operation, named by its hint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from pantograf.ir import graph as g
+from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
+
+_PLAIN = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_BITS = {"and": "&", "or": "|", "xor": "^"}
+_CALLS = {"floordiv": "floor_divide", "mod": "modulo", "cdiv": "c_divide", "cmod": "c_modulo", "pow": "power"}
+_COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+class Body:
+    """Writes the operations of a function (or of a driver, which adds to it)."""
+
+    def __init__(self, out: Lines, names: Names, wide: bool, checked: bool) -> None:
+        self.out = out
+        self.names = names
+        self.wide = wide
+        self.checked = checked
+        self.text: dict[SSAValue, str] = {}
+
+    # --- values
+
+    def value(self, v: SSAValue) -> str:
+        """The text of a value: a name, or a constant."""
+        if v in self.text:
+            return self.text[v]
+        if isinstance(v, OpResult) and isinstance(v.op, g.ConstantOp):
+            return literal(g.constant_value(v.op), v.type, self.wide)
+        return self.outer(v)
+
+    def outer(self, v: SSAValue) -> str:
+        """The text of a value from outside of what is being written."""
+        raise AssertionError(f"{v} has no text")
+
+    def kind(self, v: SSAValue) -> str:
+        """The scalar type of a value."""
+        return scalar_type(v.type, self.wide)
+
+    def define(self, v: SSAValue, expression: str) -> None:
+        """Give a result its name."""
+        name = self.names.make(v.name_hint)
+        self.out(f"{name} = {expression}")
+        self.text[v] = name
+
+    # --- operations
+
+    def block(self, block: Block) -> None:
+        """Write the operations of a block in order."""
+        for op in block.ops:
+            self.operation(op)
+
+    def operation(self, op: Operation) -> None:
+        """Write one operation."""
+        writer: Callable[[Operation], None] | None = getattr(self, f"write_{type(op).__name__}", None)
+        if writer is None:
+            raise AssertionError(f"no text for {op.name}")
+        writer(op)
+
+    def write_ConstantOp(self, op: g.ConstantOp) -> None:  # noqa: N802
+        """A constant stands where it is used."""
+
+    def write_BinaryOp(self, op: g.BinaryOp) -> None:  # noqa: N802
+        """Arithmetic in exactly the operation's type."""
+        self.define(op.out, self.binary(op.kind.data, op.left, op.right, self.kind(op.out)))
+
+    def binary(self, kind: str, left: SSAValue, right: SSAValue, t: str) -> str:
+        """`left kind right` in type `t`."""
+        a, b = self.value(left), self.value(right)
+        whole = t not in ("f32", "f64")
+        if kind == "add_inf" and whole:
+            infinite = literal(g.infinity(left.type), left.type, self.wide)
+            tests = [f"{x} == {infinite}" for x, v in ((a, left), (b, right)) if not _finite(v)]
+            total = f"{t}({a} + {b})"
+            return f"({infinite} if {' or '.join(tests)} else {total})" if tests else total
+        if kind in ("min", "max"):
+            return f"{t}({kind}({a}, {b}))"
+        if kind in _BITS:
+            if t == "bool":
+                return f"({a} {kind} {b})" if kind != "xor" else f"({a} != {b})"
+            return f"{t}({a} {_BITS[kind]} {b})"
+        if kind in ("shl", "shr"):
+            return f"{t}(shift_{'left' if kind == 'shl' else 'right'}({a}, {b}, {t[1:]}))"
+        if kind in _CALLS:
+            if whole:
+                return f"{t}({_CALLS[kind]}({a}, {b}))"
+            return f"{t}({a} {dict(floordiv='//', mod='%', cdiv='/', cmod='%', pow='**')[kind]} {b})"
+        return f"{t}({a} {_PLAIN['add' if kind == 'add_inf' else kind]} {b})"
+
+    def write_UnaryOp(self, op: g.UnaryOp) -> None:  # noqa: N802
+        """Arithmetic on one value."""
+        a, t = self.value(op.value), self.kind(op.out)
+        match op.kind.data:
+            case "neg":
+                text = f"{t}(-{a})"
+            case "not":
+                text = f"(not {a})" if t == "bool" else f"{t}(~{a})"
+            case "abs":
+                text = a if t[0] == "u" else f"{t}(abs({a}))"
+            case kind:
+                text = f"{t}(np.{kind}({a}))"
+        self.define(op.out, text)
+
+    def write_CompareOp(self, op: g.CompareOp) -> None:  # noqa: N802
+        """A comparison."""
+        self.define(op.out, f"{self.value(op.left)} {_COMPARE[op.kind.data]} {self.value(op.right)}")
+
+    def write_SelectOp(self, op: g.SelectOp) -> None:  # noqa: N802
+        """A choice between two values."""
+        self.define(op.out, f"{self.value(op.yes)} if {self.value(op.condition)} else {self.value(op.no)}")
+
+    def write_CastOp(self, op: g.CastOp) -> None:  # noqa: N802
+        """A change of type: integers wrap, floats saturate towards the nearest."""
+        source, target, a = self.kind(op.value), self.kind(op.out), self.value(op.value)
+        if target == "bool":
+            text = a if source == "bool" else f"{a} != 0"
+        elif source[0] == "f" and target[0] in "iu":
+            text = f"float_to_{target}({a})"
+        else:
+            text = f"{target}({a})"
+        self.define(op.out, text)
+
+    def write_RandomOp(self, op: g.RandomOp) -> None:  # noqa: N802
+        """splitmix64 over the keys."""
+        h = "u64(0)"
+        for key in op.keys:
+            kind = self.kind(key)
+            bits = f"u64(float_bits(f64({self.value(key)})))" if kind[0] == "f" else f"u64(i64({self.value(key)}))"
+            h = f"mix({h}, {bits})"
+        self.define(op.out, h if self.kind(op.out) == "u64" else f"f64({h} >> u64(11)) * 1.1102230246251565e-16")
+
+    def write_CallOp(self, op: g.CallOp) -> None:  # noqa: N802
+        """A call of an extern function, its result in the declared type."""
+        name = op.callee.string_value()
+        arguments = ", ".join(self.value(a) for a in op.arguments)
+        self.define(op.out, f"{self.kind(op.out)}(extern_{name}({arguments}))")
+
+    def write_VariableOp(self, op: g.VariableOp) -> None:  # noqa: N802
+        """A local variable."""
+        name = self.names.make(op.out.name_hint)
+        self.text[op.out] = name
+        self.out(f"{name} = {self.typed(op.value)}")
+
+    def typed(self, v: SSAValue) -> str:
+        """A value that keeps its type when a variable first takes it."""
+        return f"{self.kind(v)}({self.value(v)})" if g.is_scalar(v.type) and self.kind(v) != "bool" else self.value(v)
+
+    def write_GetOp(self, op: g.GetOp) -> None:  # noqa: N802
+        """The value that a variable has now."""
+        self.define(op.out, self.value(op.variable))
+
+    def write_SetOp(self, op: g.SetOp) -> None:  # noqa: N802
+        """A new value for a variable."""
+        self.out(f"{self.value(op.variable)} = {self.typed(op.value)}")
+
+    def write_IfOp(self, op: g.IfOp) -> None:  # noqa: N802
+        """Two branches."""
+        with self.out.block(f"if {self.value(op.condition)}"):
+            self.block(op.then.block)
+        if op.otherwise.block.ops:
+            with self.out.block("else"):
+                self.block(op.otherwise.block)
+
+    def write_WhileOp(self, op: g.WhileOp) -> None:  # noqa: N802
+        """A loop whose condition is computed at each turn."""
+        with self.out.block("while True"):
+            self.loop_head(op)
+            self.block(op.condition.block)
+            last = op.condition.block.last_op
+            assert isinstance(last, g.YieldOp)
+            with self.out.block(f"if not {self.value(last.values[0])}"):
+                self.out("break")
+            self.block(op.body.block)
+
+    def write_ForOp(self, op: g.ForOp) -> None:  # noqa: N802
+        """A counting loop."""
+        counter = self.names.make(op.body.block.args[0].name_hint, "i")
+        self.text[op.body.block.args[0]] = counter
+        bounds = ", ".join(self.value(v) for v in (op.low, op.high, op.step))
+        with self.out.block(f"for {counter} in range({bounds})"):
+            self.loop_head(op)
+            self.block(op.body.block)
+
+    def loop_head(self, op: Operation) -> None:
+        """What stands first in each turn of a loop."""
+
+    def write_BreakOp(self, op: g.BreakOp) -> None:  # noqa: N802
+        """Leave the loop."""
+        self.out("break")
+
+    def write_ContinueOp(self, op: g.ContinueOp) -> None:  # noqa: N802
+        """Next turn."""
+        self.out("continue")
+
+    def write_YieldOp(self, op: g.YieldOp) -> None:  # noqa: N802
+        """Whoever writes the region reads the yielded value."""
+
+    # --- the graph
+
+    def write_VertexCountOp(self, op: g.VertexCountOp) -> None:  # noqa: N802
+        """n."""
+        self.define(op.out, f"i64({self.value(op.edges)}.offsets.size - 1)")
+
+    def write_EdgeCountOp(self, op: g.EdgeCountOp) -> None:  # noqa: N802
+        """m."""
+        self.define(op.out, f"i64({self.value(op.edges)}.neighbors.size)")
+
+    def write_DegreeOp(self, op: g.DegreeOp) -> None:  # noqa: N802
+        """Out-degree."""
+        graph, v = self.value(op.edges), self.value(op.vertex)
+        self.define(op.out, f"i64(load({graph}.offsets, i64({v}) + 1)) - i64(load({graph}.offsets, {v}))")
+
+    def write_NeighborOp(self, op: g.NeighborOp) -> None:  # noqa: N802
+        """The k-th out-neighbour."""
+        graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
+        self.define(op.out, f"load({graph}.neighbors, i64(load({graph}.offsets, {v})) + {k})")
+
+    def write_WeightOp(self, op: g.WeightOp) -> None:  # noqa: N802
+        """The weight of the k-th out-edge."""
+        graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
+        self.define(op.out, f"{self.kind(op.out)}(load({graph}.weights, i64(load({graph}.offsets, {v})) + {k}))")
+
+    # --- properties
+
+    def place(self, handle: SSAValue, at: tuple[SSAValue, ...]) -> str:
+        """The index of an element in the flat array of a property."""
+        element = handle.type.element  # type: ignore[attr-defined]
+        if isinstance(element, g.VectorType):
+            return f"i64({self.value(at[0])}) * {element.size.data} + {self.value(at[1])}"
+        return self.value(at[0])
+
+    def element(self, array: str, place: str, v: SSAValue) -> str:
+        """The text that loads a scalar."""
+        return f"load({array}, {place}) != 0" if self.kind(v) == "bool" else f"load({array}, {place})"
+
+    def write_LoadOp(self, op: g.LoadOp) -> None:  # noqa: N802
+        """A value of a property."""
+        self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at)), op.out))
+
+
+def _finite(v: SSAValue) -> bool:
+    """Whether a value is a constant that is not inf."""
+    if not isinstance(v, OpResult) or not isinstance(v.op, g.ConstantOp):
+        return False
+    assert isinstance(v.type, IntegerType)
+    return g.constant_value(v.op) != g.infinity(v.type)

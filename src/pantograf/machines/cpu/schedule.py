@@ -1,0 +1,88 @@
+"""The knobs of the CPU: one class for every label, `cpu{direction=pull, segments=4}`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pantograf import schedule
+from pantograf.errors import UserError
+from pantograf.schedule import Mixed, Schedule, Traversal
+
+
+@dataclass(frozen=True)
+class Traverse(Schedule):
+    """How the CPU runs an apply, a loop that is a fixpoint, a priority queue or an intersection.
+
+    direction     auto: chosen by program and graph; push from a list, or from a map of the frontier (dense_push); pull; hybrid: pull
+                  while the frontier is dense, else push
+    parallelism   vertex: a vertex's edges stay together; edge: the edges of hubs are shared among the threads; serial
+    dealing       dynamic: threads take chunks of `grain` vertices (0: chosen); static: one equal part each
+    frontier      the map that pull and dense_push look up: one bit or one byte a vertex
+    deduplicate   false: a frontier may hold a vertex twice where nothing observes it (less bookkeeping, more edges)
+    segments      pull one part of the sources after the other, so that a part's values stay in the cache (0: all at once)
+    fixpoint      rounds, or async: a thread goes on with what it has just changed before it waits for the others
+    priority      eager: a changed vertex goes into a bucket at once; lazy: once, after the apply; fused: eager, and a thread goes on
+                  with its own part of the current bucket; constant_sum: count, then add once
+    delta         width of a bucket, instead of the program's
+    buckets       how many buckets are kept open
+    merge         fused: the largest own part that a thread goes on with
+    intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
+    prefetch      how many edges ahead memory is asked for (0: not at all)
+    """
+
+    spec_name: ClassVar[str] = "cpu"
+    direction: Literal["auto", "push", "dense_push", "pull", "hybrid"] = "auto"
+    parallelism: Literal["vertex", "edge", "serial"] = "vertex"
+    dealing: Literal["dynamic", "static"] = "dynamic"
+    grain: int = 0
+    frontier: Literal["bitmap", "boolmap"] = "bitmap"
+    deduplicate: bool = True
+    segments: int = 0
+    fixpoint: Literal["rounds", "async"] = "rounds"
+    priority: Literal["auto", "eager", "lazy", "fused", "constant_sum"] = "auto"
+    delta: int | float | None = None
+    buckets: int = 128
+    merge: int = 1000
+    intersection: Literal["auto", "merge", "gallop", "bitmap"] = "auto"
+    prefetch: int = 0
+    threshold: int = 20
+
+    def __post_init__(self) -> None:
+        """Refuse numbers and combinations that have no meaning."""
+        for name, low, high in (
+            ("grain", 0, 2**31),
+            ("segments", 0, 1024),
+            ("buckets", 1, 2**16),
+            ("merge", 0, 2**31),
+            ("prefetch", 0, 1024),
+            ("threshold", 1, 2**31),
+        ):
+            if not low <= getattr(self, name) <= high:
+                raise UserError(f"cpu.{name} cannot be {getattr(self, name)}", hint=f"from {low} to {high}")
+        if self.delta is not None and not self.delta > 0:
+            raise UserError(f"cpu.delta cannot be {self.delta}", hint="a number above 0")
+        if self.segments > 1 and self.direction not in ("pull", "hybrid"):
+            raise UserError(
+                f"cpu.segments is for pulling, and the direction is {self.direction}",
+                hint="add direction=pull, or leave segments out",
+            )
+        if self.fixpoint == "async" and self.direction in ("pull", "hybrid", "dense_push"):
+            raise UserError(
+                f"an asynchronous fixpoint pushes; the direction cannot be {self.direction}",
+                hint="fixpoint=rounds, or direction=push",
+            )
+        if self.parallelism == "edge" and self.direction == "dense_push":
+            raise UserError(
+                "hubs are shared when a frontier is a list; dense_push walks a map",
+                hint="direction=push with parallelism=edge, or parallelism=vertex",
+            )
+
+    def traversal(self) -> Traversal | Mixed:
+        """What this says to the passes; `auto` pushes until the machine has decided."""
+        layout: schedule.Layout = self.frontier
+        pull = Traversal("pull", self.parallelism, layout, self.deduplicate)
+        push = Traversal("push", self.parallelism, layout if self.direction == "dense_push" else "list", self.deduplicate)
+        if self.direction == "hybrid":
+            return Mixed(pull, push, self.threshold)
+        return pull if self.direction == "pull" else push
