@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import io
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -149,6 +150,14 @@ class Generated(SphinxDirective):
         return parent.children
 
 
+def to_restructured_text(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are written as Markdown is: `code` in single backticks, and a bar is a bar."""
+    for i, line in enumerate(lines):
+        pieces = re.split(r"(`[^`]+`)", line)
+        lines[i] = "".join(f"`{p}`" if p.startswith("`") else re.sub(r"([|*])", r"\\\1", p) for p in pieces)
+
+
 def setup(app: Any) -> dict[str, Any]:
+    app.connect("autodoc-process-docstring", to_restructured_text)
     app.add_directive("generated", Generated)
     return {"parallel_read_safe": True}

@@ -27,4 +27,6 @@ if __name__ == "__main__":
     plain = widest_path.on("reference")(graph, source=0)
     assert (fast.width == plain.width).all()
     print(f"{graph.n} vertices, {graph.m} edges")
-    print(f"widths from {fast.width.min()} to {fast.width[1:].max()}, the same on {fast.provenance['machine']} and reference")
+    print(
+        f"widths from {fast.width.min()} to {fast.width[1:].max()}, the same on {fast.provenance['machine']} and reference"
+    )

@@ -24,6 +24,7 @@ _WHERE = {
     "Refused": "errors",
     "UserError": "errors",
 }
+__all__ = [*_WHERE]
 _MODULES = {"algorithms": "algorithms", "cpu": "machines.cpu", "reference": "machines.reference"}
 
 if TYPE_CHECKING:

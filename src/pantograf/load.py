@@ -34,6 +34,7 @@ def load(
     unknown checksum be downloaded.
     """
     from pantograf.graphs import datasets, formats
+    from pantograf.graphs.generate import GENERATORS
 
     given = {
         "n": n,
@@ -56,6 +57,13 @@ def load(
         graph = made.named(name) if name else made
         graph = graph if weights is not False else graph.with_weights(None)
     else:
+        if text not in (known := datasets.names()):
+            close = difflib.get_close_matches(text, [*known, *GENERATORS], 3)
+            hint = f"did you mean {', '.join(close)}? " if close else ""
+            raise UserError(
+                f"there is no file, data set or generator {text!r}",
+                hint=hint + f"generators: {', '.join(GENERATORS)}; PANTOGRAF_DATA names folders with data sets",
+            )
         if name:
             changed["name"] = name
         graph = datasets.load(text, verify=verify, weights=weights is not False, **changed)

@@ -198,11 +198,14 @@ def _versions() -> dict[str, str]:
 def _deliver(values: dict[str, Any], out: Mapping[str, Any]) -> None:
     for name, target in out.items():
         if name not in values:
-            raise UserError(f"out has {name!r}, which the program does not return", hint=f"it returns: {', '.join(values)}")
+            raise UserError(
+                f"out has {name!r}, which the program does not return", hint=f"it returns: {', '.join(values)}"
+            )
         value = values[name]
         if not isinstance(target, np.ndarray) or target.shape != np.shape(value) or target.dtype != value.dtype:
             raise UserError(
-                f"out[{name!r}] does not fit", hint=f"an array of shape {np.shape(value)} and type {np.asarray(value).dtype}"
+                f"out[{name!r}] does not fit",
+                hint=f"an array of shape {np.shape(value)} and type {np.asarray(value).dtype}",
             )
         target[...] = value
         values[name] = target
@@ -232,5 +235,16 @@ def show(program: Program, machine: Machine | str, graph: Graph | None, stage: s
     return found.show(program, graph, stage)
 
 
-__all__ = ["Executable", "Limits", "Machine", "Outcome", "Result", "Runnable", "executable", "find", "names", "refusal", "show"]
-
+__all__ = [
+    "Executable",
+    "Limits",
+    "Machine",
+    "Outcome",
+    "Result",
+    "Runnable",
+    "executable",
+    "find",
+    "names",
+    "refusal",
+    "show",
+]

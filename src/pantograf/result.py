@@ -70,7 +70,9 @@ class Result:
         """One property as a dictionary from the user's vertex names (or ids) to values."""
         value = self.properties().get(name)
         if value is None:
-            raise UserError(f"{name!r} is not a property of this result", hint=f"properties: {', '.join(self.properties())}")
+            raise UserError(
+                f"{name!r} is not a property of this result", hint=f"properties: {', '.join(self.properties())}"
+            )
         keys = range(len(value)) if self.labels is None else self.labels.tolist()
         return dict(zip(keys, value.tolist(), strict=True))
 
@@ -94,7 +96,9 @@ class Result:
     def to_dict(self, arrays: bool = True) -> dict[str, Any]:
         """Everything as JSON-able values; without `arrays`, their lengths stand for them."""
         values = {
-            name: (value.tolist() if arrays else f"array of {len(value)}") if isinstance(value, np.ndarray) else _plain(value)
+            name: (value.tolist() if arrays else f"array of {len(value)}")
+            if isinstance(value, np.ndarray)
+            else _plain(value)
             for name, value in self.values.items()
         }
         return {
@@ -108,7 +112,7 @@ class Result:
         path = Path(path)
         extra = {"stats": self.stats, "provenance": self.provenance}
         text = json.dumps(extra, default=_plain)
-        arrays = {f"value:{name}": np.asarray(value) for name, value in self.values.items()}
+        arrays: dict[str, Any] = {f"value:{name}": np.asarray(value) for name, value in self.values.items()}
         if self.labels is not None:
             arrays["labels"] = np.asarray(self.labels)
         unfinished = path.with_name(path.name + ".part")

@@ -145,7 +145,10 @@ def fill(kind: type[T], settings: Mapping[str, Any]) -> T:
     missing = [
         f.name
         for f in dataclasses.fields(kind)  # type: ignore[arg-type]
-        if f.init and f.name not in values and f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        if f.init
+        and f.name not in values
+        and f.default is dataclasses.MISSING
+        and f.default_factory is dataclasses.MISSING
     ]
     if missing:
         raise UserError(f"{name} needs {', '.join(missing)}", hint=f"write {name}{{{missing[0]}=...}}")

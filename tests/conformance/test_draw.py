@@ -10,7 +10,9 @@ import pytest
 
 from pantograf import algorithms, spec
 from pantograf import machine as machines
+from pantograf.conformance import matrix
 from pantograf.conformance.draw import Cell, draw, ways
+from pantograf.conformance.matrix import Verdict
 from pantograf.errors import Refused, UserError
 from pantograf.lang.program import Program
 from pantograf.machines.reference import Reference
@@ -68,7 +70,7 @@ def test_ways() -> None:
         ("order", "b"),
         ("order", "c"),
         ("flag", False),
-        *(("width", number) for number in (1, 2, 5, 64)),
+        *(("width", number) for number in (1, 2, 5, 16)),
     }
     assert set(found.values()) == {()}
 
@@ -115,3 +117,34 @@ def test_a_cell_in_words() -> None:
     cell = Cell("bfs", "toy{threads=2}", (("traverse", "toy{flag=false}"),), "float64")
     assert str(cell) == "bfs on toy{threads=2} traverse=toy{flag=false} (float64 weights)"
     assert cell.machine_name == "toy"
+
+
+def test_cells_with_fewer_settings() -> None:
+    hybrid = "hybrid{first=toy{order=c}, second=toy}"
+    cell = Cell("bfs", "toy", (("a", "toy{flag=false, order=c}"), ("b", hybrid)))
+    assert [(label, spec.print_text(text)) for label, text in cell.settings()] == [
+        ("a", "toy{flag=false}"),
+        ("a", "toy{order=c}"),
+        ("b", hybrid),
+    ]
+    assert cell.only(cell.settings()) == cell
+    assert cell.only(cell.settings()[1:2]).schedules == (("a", "toy{order=c}"),)
+    assert cell.only([]).schedules == ()
+
+
+def test_what_is_wrong_is_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong whenever `tiles` of `b` and `flag` of `a` come together: the other five settings go."""
+
+    def toy_check(algorithm: Any, cell: Cell, over: Any) -> Verdict:
+        schedules = dict(cell.schedules)
+        wrong = "flag" in schedules.get("a", "") and "tiles" in schedules.get("b", "")
+        return Verdict(cell, "wrong" if wrong else "agrees")
+
+    monkeypatch.setattr(matrix, "check", toy_check)
+    schedules = (
+        ("a", "toy{flag=false, order=c, width=2}"),
+        ("b", "toy{direction=pull, order=c, tiles=2}"),
+        ("c", "toy{order=c}"),
+    )
+    found = matrix.smaller(algorithms.find("bfs"), Cell("bfs", "toy", schedules), {})
+    assert found.schedules == (("a", "toy{flag=false}"), ("b", "toy{tiles=2}"))

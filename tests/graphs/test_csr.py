@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pantograf import Graph, UserError
-from pantograf.graphs import build, buckets
+from pantograf.graphs import buckets, build
 
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
@@ -107,6 +107,16 @@ def test_both_builders_agree(
         if ours is not None and theirs is not None:
             assert ours.dtype == theirs.dtype
             assert (ours == theirs).all()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+def test_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    random = np.random.default_rng(workers)
+    src, dst, weights = random.integers(0, 3000, 90_000), random.integers(0, 3000, 90_000), random.random(90_000)
+    monkeypatch.setattr(buckets, "threads", lambda: workers)
+    compiled = buckets.compress(src, dst, weights, 3000, INT32, False)
+    for ours, theirs in zip(compiled, build._compress_by_sorting(src, dst, weights, 3000, INT32), strict=True):
+        assert (ours == theirs).all()  # type: ignore[union-attr]
 
 
 def test_many_edges_equal_scipy() -> None:

@@ -371,9 +371,10 @@ def scalars(edges: Edges, a: i32 = 7, b: i32 = -2, x: f64 = 2.5, y: f32 = 0.5, k
     one = float(a) + abs(b)
     truth = bool(a) and not flag or a != b
     high = i32(inf) + 1
+    edge = edges.size
     return pg.results(
         quotient=quotient, floor=floor, rest=rest, power=power, bits=bits, shifted=shifted, roots=roots, small=small,
-        large=large, big=big, wide=wide, whole=whole, one=one, truth=truth, high=high, top=u32(4294967295),
+        large=large, edge=edge, big=big, wide=wide, whole=whole, one=one, truth=truth, high=high, top=u32(4294967295),
     )  # fmt: skip
 
 
@@ -420,7 +421,7 @@ def spoken(edges: Edges):
     last = numbers.pop() + numbers[0]
     print("last", last, len(numbers))
     print("done")
-    return last if pg.timer_stop() >= 0 else 0
+    return last if pg.timer_stop() >= 0 and edges.size >= 0 else 0
 
 
 def generic(edges: Edges[Weight], source: Vertex):
@@ -446,6 +447,7 @@ def reached(edges: Edges, source: Vertex):
     while True:
         if not frontier:
             break
+
         def visit(src, dst):
             if not seen[dst]:
                 seen[dst] = True

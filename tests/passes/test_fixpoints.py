@@ -150,7 +150,7 @@ ROUNDS = {
     ("modified", "%other"): "the frontier holds what changed in other, not in dist",
     ("condition", '%t = graph.constant true : i1 %both = graph.binary %c, %t {kind = "and"} : i1 graph.yield values(%both)'): "the loop may stop "
     "while vertices are still active: what is done by then depends on the order",
-    ("condition", "%t = graph.constant true : i1 graph.yield values(%t)"): "the loop does not run just while a frontier or a queue has members",
+    ("condition", "%r = graph.get %round : i32 %t = graph.compare %r, %one {kind = \"gt\"} : i1 graph.yield values(%t)"): "the loop does not run just while a frontier or a queue has members",
     ("filter", 'to_filter(%v : !graph.vertex) { %x = graph.load %dist at(%v) : i32 %t = graph.compare %x, %one {kind = "eq"} : i1 '
      "graph.yield values(%t) }"): "the filter reads dist[v], which the loop changes: a destination reached late could be left out, or a "
     "first value never improved",
@@ -164,7 +164,7 @@ def test_rounds_that_show(where: str, text: str, expected: str) -> None:
 
 
 def test_the_line_is_the_one_to_blame() -> None:
-    found = reason("\n".join(["graph.print {text = \"\"}", "graph.store %parent, %src at(%dst)"]))
+    found = reason("\n".join(['graph.print {text = ""}', "graph.store %parent, %src at(%dst)"]))
     assert found is not None
     first = HEAD.count("\n") + LOOP[: LOOP.index("{body}")].count("\n") + 1
     assert found == f"line {first}: the edge function prints"
@@ -187,3 +187,104 @@ RAISED = [
 @pytest.mark.parametrize("body", RAISED)
 def test_messages_that_keep_order(body: str) -> None:
     assert reason(body) is None
+
+
+DELTAS = """\
+graph.program {sym_name = "p", defaults = [unit, unit], visibility = "after"} body(%edges : !graph.edges<none>, %start : !graph.vertexset) {
+  %zero = graph.constant 0.0 : f64
+  %none = graph.constant 0 : i64
+  %limit = graph.constant 0.5 : f64
+  %r = graph.property %edges, %zero : !graph.property<f64>
+  %rank = graph.property %edges, %zero : !graph.property<f64>
+  %share = graph.property %edges, %zero : !graph.property<f64>
+  %fixed = graph.property %edges, %zero : !graph.property<f64>
+  %degrees = graph.degrees %edges {direction = "out"} : !graph.property<i64>
+  %frontier = graph.variable %start : !graph.cell<!graph.vertexset>
+  graph.while {label = "loop"} condition {
+    %now = graph.get %frontier : !graph.vertexset
+    %n = graph.size %now : i64
+    %c = graph.compare %n, %none {kind = "gt"} : i1
+    graph.yield values(%c)
+  } body {
+    %now = graph.get %frontier : !graph.vertexset
+    %got = graph.edge_apply %edges from(%now) modified(%r) {label = "send", function = "send"} apply(%src : !graph.vertex, %dst : !graph.vertex) {
+      %s = graph.load %share at(%src) : f64
+      graph.reduce %r, %s at(%dst) {kind = "sum"}
+      graph.yield
+    } : !graph.vertexset
+    %next = graph.where %got {label = "settle", function = "settle"} apply(%v : !graph.vertex) {
+      %x = graph.load %r at(%v) : f64
+      %heavy = graph.compare %x, %limit {kind = "gt"} : i1
+      graph.if %heavy then {
+        graph.reduce %rank, %x at(%v) {kind = "sum"}
+        %d = graph.load %degrees at(%v) : i64
+        %some = graph.compare %d, %none {kind = "gt"} : i1
+        graph.if %some then {
+          %f = graph.cast %d : f64
+          %y = graph.binary %x, %f {kind = "div"} : f64
+          graph.store %share, %y at(%v)
+        } otherwise {
+        }
+        graph.store %r, %zero at(%v)
+      } otherwise {
+      }
+      graph.yield values(%heavy)
+    } : !graph.vertexset
+    graph.set %frontier, %next
+  }
+  graph.return values(%rank) {names = ["rank"]}
+}
+"""
+
+
+def raised(text: str) -> g.FixpointOp | str:
+    """The fixpoint that a program becomes, or why it does not."""
+    module = passes.run(ir_text.parse_module(text, "d.gir"), "raise-fixpoints")
+    for op in module.walk():
+        if isinstance(op, g.FixpointOp):
+            return op
+        if isinstance(op, g.WhileOp) and op.label.data:
+            found = op.attributes["fixpoint"]
+            assert isinstance(found, StringAttr)
+            return found.data.partition(": ")[2]
+    raise AssertionError("no loop")
+
+
+def test_deltas_are_raised() -> None:
+    found = raised(DELTAS)
+    assert isinstance(found, g.FixpointOp)
+    assert found.kind.data == "sum"
+    assert found.state.name_hint == "r"
+    assert found.settle is not None
+    assert sum(isinstance(op, g.StoreOp) for op in found.settle.walk()) == 2
+    message = [op.name for op in found.message.walk()]
+    assert message == ["graph.load", "graph.yield"]
+
+
+SETTLING = [
+    ("graph.store %r, %zero at(%v)", "", "r[v] does not become 0 when it is passed on"),
+    ("graph.store %r, %zero at(%v)", "graph.store %r, %limit at(%v)", "r[v] has to become 0 whenever it is passed on"),
+    ("graph.yield values(%heavy)", "%t = graph.constant true : i1 graph.yield values(%t)", "a vertex that stays inactive has to keep "
+     "what it received: write only under the condition that is returned"),
+    ("%x, %f {kind = \"div\"}", "%f, %x {kind = \"div\"}", "the sum of two deltas would not do what the deltas do one by one"),
+    ("%x, %f {kind = \"div\"}", "%f, %limit {kind = \"div\"}", "share[v] is not r[v] times something that does not change"),
+    ("graph.reduce %rank, %x at(%v) {kind = \"sum\"}", "graph.reduce %rank, %x at(%v) {kind = \"max\"}", "what rank[v] receives is not r[v] "
+     "times something that does not change"),
+    ("graph.reduce %rank, %x at(%v) {kind = \"sum\"}", "%a = graph.load %rank at(%v) : f64 graph.reduce %rank, %a at(%v) {kind = \"sum\"}",
+     "rank[v] changes as the loop goes on"),
+    ("graph.compare %d, %none {kind = \"gt\"}", "graph.compare %none, %d {kind = \"lt\"}", "share[v] may keep its last value, which would be "
+     "sent again"),
+    ("%s = graph.load %share at(%src) : f64", "%s = graph.load %fixed at(%src) : f64", "the message is not what settling stores for it times "
+     "something that does not change"),
+    ("%s = graph.load %share at(%src) : f64", "%s = graph.load %rank at(%src) : f64", "rank[src] may change between two messages, and is not "
+     "what settling stores for them"),
+    ("graph.where %got", "graph.where %now", "settling has to look at just the vertices that received something: received.where(...)"),
+    ("graph.reduce %r, %s at(%dst) {kind = \"sum\"}", "graph.reduce %r, %s at(%dst) {kind = \"min\"}", "beside a settling function, the edge "
+     "function has to add one message to its destination"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), SETTLING)
+def test_deltas_that_could_be_lost(old: str, new: str, expected: str) -> None:
+    assert old in DELTAS
+    assert raised(DELTAS.replace(old, new)) == expected

@@ -16,7 +16,7 @@ from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation
 
 from pantograf import passes, schedule
@@ -101,3 +101,46 @@ def test_printed_output_reads_back() -> None:
         made = output(name, text)
         if not made.startswith("error:"):
             assert ir_text.print_module(ir_text.parse_module(made, name)) == made
+
+
+def test_pipelines_as_text() -> None:
+    found = passes.parse_pipeline("recognize-reductions, fuse-loops{first=a, second=b, fused=c},reuse-frontiers")
+    assert found == [passes.RecognizeReductions(), passes.FuseLoops("a", "b", "c"), passes.ReuseFrontiers()]
+
+
+def test_an_unknown_pass() -> None:
+    with pytest.raises(UserError) as caught:
+        passes.parse_pipeline("recognize-reductions,inline")
+    assert str(caught.value) == f"there is no pass 'inline'\nhint: passes: {', '.join(passes.PASSES)}"
+
+
+def test_the_pipeline_holds_every_pass_that_needs_no_parameters() -> None:
+    asked = {"split-loop", "fuse-loops", "fuse-applies"}
+    assert [each.spec_name for each in passes.pipeline()] == [name for name in passes.PASSES if name not in asked]
+
+
+def test_a_pass_that_breaks_a_module_is_our_defect() -> None:
+    class Break:
+        """Takes the program's return away."""
+
+        spec_name: ClassVar[str] = "break"
+
+        def apply(self, module: ModuleOp, query: passes.Query) -> None:
+            body = ir_text.program_of(module).body.block
+            assert body.last_op is not None
+            body.erase_op(body.last_op)
+
+    text = 'graph.program {sym_name = "p", defaults = [unit], visibility = "after"} body(%e : !graph.edges<none>) {\n'
+    module = ir_text.parse_module(text + "  graph.return {names = []}\n}\n")
+    with pytest.raises(AssertionError, match="break made GraphIR that is not valid"):
+        passes.run(module, [Break()])
+
+
+def test_labels() -> None:
+    text = (HERE / "attach_schedules.gir").read_text().split("// -----\n")[0]
+    module = ir_text.parse_module(text)
+    paths = passes.label_paths(module)
+    assert list(paths) == ["queue", "s0", "s0:visit", "s0:rounds", "s0:rounds:visit"]
+    assert passes.find_label(module, "rounds") is paths["s0:rounds"]
+    assert passes.find_label(module, "rounds:visit") is paths["s0:rounds:visit"]
+    assert passes.find_label(module, "s0:visit") is paths["s0:visit"]

@@ -32,6 +32,14 @@ def betweenness(edges: Edges, sources: VertexSet):
     centrality = edges.vertices.property(f64, 0)
     levels = pg.list_of(VertexSet)
     level = i32(0)
+    source = Vertex(0)
+
+    def choose(v):
+        nonlocal source
+        source = max(source, v)
+
+    def other(v):
+        return v != source
 
     def unreached(v):
         return depth[v] < 0
@@ -53,10 +61,11 @@ def betweenness(edges: Edges, sources: VertexSet):
     def send(src, dst):
         behind[dst] += share[src]
 
-    for k in range(edges.vertices.size):
-        source = Vertex(k)
-        if source not in sources:
-            continue
+    rest = sources
+    while rest:
+        source = pg.none
+        rest.apply(choose)
+        rest = rest.where(other)
         depth[:] = -1
         arriving[:] = 0
         behind[:] = 0

@@ -55,11 +55,13 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
         edges.vertices.apply(link_one, label="link")
         edges.vertices.apply(compress, label="compress")
     if n > 0:
-        for sample in range(SAMPLES):
+        for sample in pg.par_range(0, SAMPLES):
+            seen[component[Vertex(i64(pg.random(seed, sample) * n))]] += 1
+        most = seen.max()
+        for sample in pg.par_range(0, SAMPLES):
             found = component[Vertex(i64(pg.random(seed, sample) * n))]
-            seen[found] += 1
-            if seen[found] > seen[giant]:
-                giant = found
+            if seen[found] == most:
+                giant = max(giant, found)
     rest = edges.vertices.where(outside)
     edges.from_(rest).apply(link, label="finish")
     edges.transpose().from_(rest).apply(link, label="finish_back")

@@ -10,7 +10,7 @@ import numpy as np
 import pantograf as pg
 from pantograf import Edges, Vertex, Weight, inf
 from pantograf.algorithms import Algorithm, Needs, first_vertex
-from pantograf.algorithms.sssp import distances, mean_weight
+from pantograf.algorithms.sssp import bucket_width, distances
 from pantograf.lang.program import lazy_program
 
 if TYPE_CHECKING:
@@ -72,6 +72,6 @@ algorithm = Algorithm(
     relation="equal; with f64 weights within 1e-9 of the length, with f32 within 1e-4",
     compare=compare,
     summarise=summarise,
-    defaults=lambda graph: {"source": first_vertex(graph), "target": last_vertex(graph), "delta": mean_weight(graph)},
+    defaults=lambda graph: {"source": first_vertex(graph), "target": last_vertex(graph), "delta": bucket_width(graph)},
     needs=Needs(weights="random{low=1, high=255, seed=1}", lengths="nonnegative"),
 )

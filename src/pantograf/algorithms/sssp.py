@@ -74,11 +74,14 @@ def summarise(graph: Graph, arguments: Mapping[str, Any], result: Result) -> dic
     return {"reached": reached.size, "max": reached.max(initial=0).item(), "sum": total.item()}
 
 
-def mean_weight(graph: Graph) -> int | float:
-    """A width of buckets: the mean weight, at least 1 for integers."""
+def bucket_width(graph: Graph) -> int | float:
+    """A `delta` that suits a graph: eight mean weights.
+
+    Measured times on road, mesh, social and web graphs differ little from 4 to 64, and rise on both sides.
+    """
     assert graph.weights is not None
-    mean = float(graph.weights.mean(dtype=np.float64)) if graph.m else 1.0
-    return max(1, round(mean)) if graph.weights.dtype.kind in "iub" else mean if mean > 0 else 1.0
+    width = 8 * float(graph.weights.mean(dtype=np.float64)) if graph.m else 1.0
+    return max(1, round(width)) if graph.weights.dtype.kind in "iub" else width if width > 0 else 1.0
 
 
 algorithm = Algorithm(
@@ -88,6 +91,6 @@ algorithm = Algorithm(
     relation="equal; with f64 weights within 1e-9 of each distance, with f32 within 1e-4",
     compare=compare,
     summarise=summarise,
-    defaults=lambda graph: {"source": first_vertex(graph), "delta": mean_weight(graph)},
+    defaults=lambda graph: {"source": first_vertex(graph), "delta": bucket_width(graph)},
     needs=Needs(weights="random{low=1, high=255, seed=1}", lengths="nonnegative"),
 )

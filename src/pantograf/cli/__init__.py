@@ -52,16 +52,20 @@ def _options(
 
 def call(words: Sequence[str]) -> int:
     """Run one command in this process; the answer is its exit code."""
-    try:
-        with interrupt.prompt_exit():
+    with interrupt.prompt_exit() as pressed:
+        try:
             app(args=words, prog_name="pantograf")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except UserError as error:
-        output.show_error(error)
-        return 1
-    except KeyboardInterrupt:
-        return interrupt.EXIT_CODE
+        except SystemExit as end:
+            return end.code if isinstance(end.code, int) else int(end.code is not None)
+        except UserError as error:
+            output.show_error(error)
+            return 1
+        except KeyboardInterrupt:
+            return interrupt.EXIT_CODE
+        except Exception:
+            if pressed.is_set():  # a library that was interrupted halfway fails in ways of its own
+                return interrupt.EXIT_CODE
+            raise
     return 0
 
 

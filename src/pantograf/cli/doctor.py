@@ -103,12 +103,15 @@ def memory_bytes() -> tuple[int, int] | None:
 
 
 def data() -> list[Finding]:
-    """The local folder of data sets, if one is set."""
-    folder = os.environ.get("PANTOGRAF_DATA")
-    if not folder:
-        return [Finding("PANTOGRAF_DATA", None, "not set: data sets are fetched when they are named")]
-    there = Path(folder).is_dir()
-    return [Finding("PANTOGRAF_DATA", there, folder if there else f"{folder} is not a folder")]
+    """The local folders of data sets, if any are set."""
+    from pantograf.graphs import datasets
+
+    folders = datasets.folders()
+    if not folders:
+        return [Finding("PANTOGRAF_DATA", None, "not set: data sets are downloaded")]
+    missing = [str(folder) for folder in folders if not folder.is_dir()]
+    what = f"not a folder: {', '.join(missing)}" if missing else f"{len(datasets.local())} graphs"
+    return [Finding("PANTOGRAF_DATA", not missing, what)]
 
 
 def cache() -> list[Finding]:
@@ -125,6 +128,7 @@ def cache() -> list[Finding]:
 def compiler() -> Finding:
     """Compile and run a small function."""
     try:
+        from llvmlite import binding
         from numba import njit
 
         start = time.perf_counter()
@@ -132,7 +136,8 @@ def compiler() -> Finding:
         seconds = time.perf_counter() - start
     except Exception as error:  # whatever the compiler says is the finding
         return Finding("compiler", False, f"Numba does not work here: {error}")
-    return Finding("compiler", answer == 42, f"compiled a function in {seconds:.2f} s")
+    llvm = ".".join(map(str, binding.llvm_version_info))
+    return Finding("compiler", answer == 42, f"LLVM {llvm}, compiled a function in {seconds:.2f} s")
 
 
 def _double(x: Any) -> Any:

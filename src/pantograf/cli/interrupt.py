@@ -14,19 +14,23 @@ GRACE_SECONDS = 0.7
 
 
 @contextlib.contextmanager
-def prompt_exit() -> Iterator[None]:
-    """Python acts on a signal between two of its own instructions; a thread that the signal wakes at once ends the rest."""
+def prompt_exit() -> Iterator[threading.Event]:
+    """Yield what says whether Ctrl-C was pressed.
+
+    Python acts on a signal between two of its own instructions; where that takes too long, a thread that the signal wakes
+    at once ends the process.
+    """
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield threading.Event()
         return
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    done = threading.Event()
-    thread = threading.Thread(target=_watch, args=(reading, done), name="interrupt", daemon=True)
+    pressed, done = threading.Event(), threading.Event()
+    thread = threading.Thread(target=_watch, args=(reading, pressed, done), name="interrupt", daemon=True)
     previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     thread.start()
     try:
-        yield
+        yield pressed
     finally:
         done.set()
         signal.set_wakeup_fd(previous)
@@ -35,9 +39,13 @@ def prompt_exit() -> Iterator[None]:
         os.close(reading)
 
 
-def _watch(reading: int, done: threading.Event) -> None:
+def _watch(reading: int, pressed: threading.Event, done: threading.Event) -> None:
     while signals := os.read(reading, 64):
-        if signal.SIGINT in signals and not done.wait(GRACE_SECONDS):
-            sys.stderr.write("interrupted\n")
+        if signal.SIGINT not in signals:
+            continue
+        pressed.set()
+        if not done.wait(GRACE_SECONDS):
+            show_cursor = "\r\x1b[K\x1b[?25h" if sys.stderr.isatty() else ""
+            sys.stderr.write(f"{show_cursor}interrupted\n")
             sys.stderr.flush()
             os._exit(EXIT_CODE)

@@ -187,11 +187,12 @@ def _stdout_to_stderr() -> Iterator[TextIO]:
             yield kept
         return
     kept.flush()
-    copy = os.dup(descriptor)
-    os.dup2(2, descriptor)
+    before = os.dup(1)
+    os.dup2(2, 1)
     try:
-        with os.fdopen(os.dup(copy), "w", encoding="utf-8") as real, contextlib.redirect_stdout(sys.stderr):
+        copy = os.dup(before if descriptor == 1 else descriptor)
+        with os.fdopen(copy, "w", encoding="utf-8") as real, contextlib.redirect_stdout(sys.stderr):
             yield real
     finally:
-        os.dup2(copy, descriptor)
-        os.close(copy)
+        os.dup2(before, 1)
+        os.close(before)

@@ -6,9 +6,9 @@ import dataclasses
 import random
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pantograf import machine as machines
 from pantograf import spec
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from pantograf.machine import Machine
 
 THREADS = (1, 2, 8)
-NUMBERS = (1, 2, 5, 64)
+NUMBERS = (1, 2, 5, 16)
+NEW, AGAIN, MIXED = 0.7, 0.25, 0.2
+"""How often a value is tried that was not drawn yet, or was, and how often a schedule becomes one half of a hybrid."""
 Way = tuple[tuple[str, Any], ...]
 """Settings of one schedule that make sense together; the first is what it is about."""
 
@@ -46,9 +48,42 @@ class Cell:
             _settings(spec.parse(text), found)
         return sorted(found)
 
+    def settings(self) -> list[tuple[str, spec.Text]]:
+        """Each setting of each schedule, as a schedule of its own; a hybrid is one."""
+        found = []
+        for label, text in self.schedules:
+            read = spec.parse(text)
+            if read.name == Hybrid.spec_name:
+                found.append((label, read))
+            else:
+                found += [(label, spec.Text(read.name, {key: value})) for key, value in read.settings.items()]
+        return found
+
+    def only(self, settings: Sequence[tuple[str, spec.Text]]) -> Cell:
+        """The same cell with these settings and no others."""
+        together: dict[str, spec.Text] = {}
+        for label, text in settings:
+            before = together.get(label, spec.Text(text.name, {}))
+            together[label] = spec.Text(text.name, {**before.settings, **text.settings})
+        return dataclasses.replace(self, schedules=tuple((k, spec.print_text(v)) for k, v in together.items()))
+
     def __str__(self) -> str:
         parts = [self.algorithm, "on", self.machine, *(f"{label}={text}" for label, text in self.schedules)]
         return " ".join(parts) + (f" ({self.weights} weights)" if self.weights != "int32" else "")
+
+
+class Choice(NamedTuple):
+    """A value of a knob at a label."""
+
+    label: str
+    kind: type[Schedule]
+    way: Way
+
+    @property
+    def shown(self) -> str:
+        """`knob=value`."""
+        name, value = self.way[0]
+        return f"{name}={spec.show(value)}"
 
 
 @dataclass(frozen=True)
@@ -127,52 +162,50 @@ def draw(algorithm: Algorithm, machine_name: str, number: int, seed: int) -> Dra
     draw.cells.append(first)
     kinds = machines.find(texts[0]).schedules()
     labels = algorithm.program.labels()
-    left = [(label, schedule, way) for label in labels for schedule in kinds.values() for way in ways(schedule)]
-    draw.wanted = {(label, _shown(way)) for label, _, way in left}
-    rng.shuffle(left)
-    for turn in range(number if left or (kinds and labels) else 0):
+    new = [Choice(label, schedule, way) for label in labels for schedule in kinds.values() for way in ways(schedule)]
+    draw.wanted = {(choice.label, choice.shown) for choice in new}
+    rng.shuffle(new)
+    drawn: list[Choice] = []
+    for turn in range(number if new else 0):
         weights = "float64" if turn == 0 and algorithm.program.traced.generic else "int32"
-        text = texts[(turn + 1) % len(texts)]
-        pack(algorithm, text, weights, left, draw, rng)
+        tried = [c for c in new if rng.random() < NEW] + [c for c in drawn if rng.random() < AGAIN]
+        taken = pack(algorithm, texts[(turn + 1) % len(texts)], weights, tried, draw, rng)
+        refused_now = {(c.label, c.shown) for c in tried} - draw.wanted
+        new = [c for c in new if c not in taken and (c.label, c.shown) not in refused_now]
+        drawn = [*drawn, *(c for c in taken if c not in drawn)]
+        rng.shuffle(drawn)
     return draw
 
 
 def pack(
-    algorithm: Algorithm,
-    machine: str,
-    weights: str,
-    left: list[tuple[str, type[Schedule], Way]],
-    draw: Draw,
-    rng: random.Random,
-) -> None:
-    """One more cell, with as many of the values that are `left` as go together and are not refused."""
+    algorithm: Algorithm, machine: str, weights: str, choices: Sequence[Choice], draw: Draw, rng: random.Random
+) -> list[Choice]:
+    """One more cell, with as many of the choices as go together and are not refused; those that it has."""
     chosen: dict[str, tuple[type[Schedule], dict[str, Any]]] = {}
-    taken: list[tuple[str, type[Schedule], Way]] = []
-    for label, kind, way in list(left):
+    taken: list[Choice] = []
+    for choice in choices:
+        label, kind, way = choice
         before = chosen.get(label, (kind, {}))
         settings = {**dict(way), **before[1]}
         agrees = before[0] is kind and all(settings[name] == value for name, value in way)
         if not agrees or _made(kind, tuple(settings.items())) is None:
             continue
         trial = {**chosen, label: (kind, settings)}
-        said = refusal(algorithm, _cell(algorithm, machine, weights, trial, None))
-        if said is None:
-            chosen, taken = trial, [*taken, (label, kind, way)]
+        if refusal(algorithm, _cell(algorithm, machine, weights, trial, None)) is None:
+            chosen = trial
+            taken.append(choice)
             continue
         alone = _cell(algorithm, machine, weights, {label: (kind, dict(way))}, None)
         said = refusal(algorithm, alone)
         if said is not None:
             draw.refusals.append(Refusal(alone, said))
-            draw.wanted.discard((label, _shown(way)))
-            left.remove((label, kind, way))
+            draw.wanted.discard((label, choice.shown))
     cell = _cell(algorithm, machine, weights, chosen, rng)
-    if cell.schedules and refusal(algorithm, cell) is not None:
+    if refusal(algorithm, cell) is not None:
         cell = _cell(algorithm, machine, weights, chosen, None)
     if cell not in draw.cells:
         draw.cells.append(cell)
-    for entry in taken:
-        left.remove(entry)
-    left += rng.sample(taken, len(taken))
+    return taken
 
 
 def _cell(
@@ -186,15 +219,19 @@ def _cell(
     schedules = []
     for label, (kind, settings) in sorted(chosen.items()):
         schedule: Schedule = kind(**settings)
-        if rng is not None and rng.random() < 0.2:
-            schedule = Hybrid(schedule, kind(), rng.choice((1, 3, 20)))
+        if rng is not None and rng.random() < MIXED:
+            schedule = _mixed(Hybrid(schedule, kind(), rng.choice((1, 3, 20))))
         schedules.append((label, spec.show(schedule)))
     return Cell(algorithm.name, machine, tuple(schedules), weights)
 
 
-def _shown(way: Way) -> str:
-    name, value = way[0]
-    return f"{name}={spec.show(value)}"
+def _mixed(hybrid: Hybrid) -> Schedule:
+    """The hybrid, or its first part alone where the second cannot inherit its settings."""
+    try:
+        hybrid.parts()
+    except UserError:
+        return hybrid.first
+    return hybrid
 
 
 def refusal(algorithm: Algorithm, cell: Cell) -> str | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from pantograf.graphs import Graph
     from pantograf.lang.program import Program
 
-NUMBER = 3
+NUMBER = 2
 """Schedules drawn for each algorithm and machine, beside the default one."""
 RANDOM_GRAPHS = 6
 SECONDS = 30.0
@@ -42,6 +44,8 @@ class Verdict:
     seconds: float = 0.0
     sources: frozenset[str] = frozenset()
     """Digests of the machine's code for it, where the machine emits code."""
+    graph: str = ""
+    """Where it is wrong."""
 
 
 @dataclass
@@ -194,6 +198,9 @@ def run(
             add(matrix, drawn, machine, algorithm.name)
             for cell in drawn.cells:
                 verdict = check(algorithm, cell, sample_graphs(seed))
+                if verdict.graph:
+                    least = smaller(algorithm, cell, {verdict.graph: sample_graphs(seed)[verdict.graph]})
+                    verdict.detail += f" (also: {least})"
                 if verdict.status == "refused":
                     matrix.refusals.append(Refusal(cell, verdict.detail))
                 else:
@@ -230,15 +237,48 @@ def check(algorithm: Algorithm, cell: Cell, over: Mapping[str, Graph]) -> Verdic
                 wrong = _run(algorithm, program, prepared, arguments)
                 if wrong:
                     verdict.status, verdict.detail = "wrong", f"graph {name!r}, {arguments}: {wrong[0]}"
+                    verdict.graph = name
                     return verdict
             if prepared.n:
                 sources.add(_digest(program, prepared))
     except Refused as error:
         verdict.status, verdict.detail = "refused", error.message
+    except Exception as error:  # a defect of the machine must not hide what the other cells say
+        verdict.status, verdict.detail = "wrong", f"it crashes: {crash(error)}"
     finally:
         verdict.seconds = time.perf_counter() - started
         verdict.sources = frozenset(sources - {""})
     return verdict
+
+
+def smaller(algorithm: Algorithm, cell: Cell, over: Mapping[str, Graph], tries: int = 30) -> Cell:
+    """A cell with fewer settings that is wrong as well: ever smaller parts of them are left out while it stays so."""
+    settings = cell.settings()
+    parts = 2
+    while settings and tries > 0:
+        size = -(-len(settings) // parts)
+        for first in range(0, len(settings), size):
+            fewer = settings[:first] + settings[first + size :]
+            tries -= 1
+            if check(algorithm, cell.only(fewer), over).status == "wrong":
+                settings, parts = fewer, max(parts - 1, 2)
+                break
+            if tries <= 0:
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(2 * parts, len(settings))
+    return cell.only(settings)
+
+
+def crash(error: Exception) -> str:
+    """An exception in one line: what it says at its beginning and end, and where in Pantograf it was raised."""
+    said = [line.strip() for line in str(error).splitlines() if line.strip()] or ["-"]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "pantograf" in f.filename]
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    shown = " ... ".join(dict.fromkeys([said[0], *said[2:3]]))
+    return f"{type(error).__name__}: {shown[:300]}{where}"
 
 
 def _weighted(graph: Graph, type: str) -> Graph:

@@ -201,17 +201,19 @@ def are_sorted(rows: Rows) -> bool:
     return bool(np.isin(falls, rows.offsets, assume_unique=False).all()) if falls.size else True
 
 
+def firsts(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Of each set of parallel edges the first."""
+    first = np.ones(rows.neighbors.size, bool)
+    np.not_equal(rows.neighbors[1:], rows.neighbors[:-1], out=first[1:])
+    starts = rows.offsets[:-1]
+    first[starts[starts < first.size]] = True
+    return first
+
+
 def combine_duplicates(rows: Rows, how: Duplicates) -> Rows:
     """One edge for each set of parallel edges: the first given, or their least, greatest or summed weight."""
     offsets, neighbors, weights = rows
-    if how == "keep" or neighbors.size < 2:
-        return rows
-    first = np.empty(neighbors.size, bool)
-    first[0] = True
-    np.not_equal(neighbors[1:], neighbors[:-1], out=first[1:])
-    starts = offsets[:-1]
-    first[starts[starts < neighbors.size]] = True
-    if first.all():
+    if how == "keep" or (first := firsts(rows)).all():
         return rows
     kept = np.zeros(neighbors.size + 1, np.int64)
     np.cumsum(first, out=kept[1:])

@@ -234,7 +234,11 @@ class Graph:
         return interop.from_dataframe(table, src, dst, weight, n=n, **options)
 
     def to_scipy(self) -> scipy.sparse.csr_array[Any, tuple[int, int]]:
-        """An n x n CSR matrix that shares this graph's arrays; edges without weights count 1. Parallel edges stay."""
+        """An n x n CSR matrix; edges without weights count 1.
+
+        It shares this graph's arrays, unless there are parallel edges: they stay, and SciPy sums them in place when it
+        likes.
+        """
         from pantograf.graphs import interop
 
         return interop.to_scipy(self)

@@ -152,7 +152,7 @@ def names() -> list[str]:
     return sorted({*local(), *TABLE})
 
 
-def load(name: str, *, verify: bool = True, **options: Any) -> Graph:
+def load(name: str, /, *, verify: bool = True, **options: Any) -> Graph:
     """The data set called `name`, from a local folder or downloaded; `options` are those of `formats.read`."""
     if (path := local().get(name)) is not None:
         return formats.read(path, **options)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pantograf.errors import UserError
+from pantograf.graphs import build
 from pantograf.graphs.build import Array
 from pantograf.graphs.csr import Graph
 
@@ -43,10 +44,12 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array[Any, tuple[int, int]]:
     weights = np.ones(graph.m, np.int8) if graph.weights is None else graph.weights
     matrix = scipy.sparse.csr_array((graph.n, graph.n), dtype=weights.dtype)
     narrow = graph.m <= 2**31 - 1 and graph.neighbors.dtype == np.int32
-    matrix.indptr = graph.offsets.astype(np.int32 if narrow else np.int64, copy=False)
-    matrix.indices = graph.neighbors.astype(np.int32 if narrow else np.int64, copy=False)
-    matrix.data = weights
+    parallel = not build.firsts(graph.rows).all()
+    matrix.indptr = graph.offsets.astype(np.int32 if narrow else np.int64, copy=parallel)
+    matrix.indices = graph.neighbors.astype(np.int32 if narrow else np.int64, copy=parallel)
+    matrix.data = weights.copy() if parallel else weights
     matrix.has_sorted_indices = True
+    matrix.has_canonical_format = not parallel
     return matrix
 
 

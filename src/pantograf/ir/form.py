@@ -8,7 +8,7 @@ Types of operands follow from their definitions, so only result types are writte
 
 from __future__ import annotations
 
-from typing import Self, cast
+from typing import Self
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, OptSingleBlockRegionDef, ResultDef, VarOperandDef
@@ -89,15 +89,12 @@ class GraphOp(IRDLOperation):
         result_groups: list[list[Attribute]] = [[t] for t in types]
         while len(result_groups) < len(definition.results):
             result_groups.append([])
-        return cast(
-            Self,
-            cls(
-                operands=operands,
-                result_types=result_groups,
-                properties=properties,
-                attributes=attributes,
-                regions=regions,
-            ),
+        return cls(
+            operands=operands,
+            result_types=result_groups,
+            properties=properties,
+            attributes=attributes,
+            regions=regions,
         )
 
 

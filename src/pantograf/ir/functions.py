@@ -237,8 +237,10 @@ def roots(handle: SSAValue) -> frozenset[SSAValue]:
         if value in seen:
             continue
         seen.add(value)
-        if isinstance(value, OpResult) and isinstance(value.op, g.GetOp):
-            todo += assigned(value.op.variable)
+        if isinstance(value.owner, g.GetOp):
+            todo += assigned(value.owner.variable)
+        elif isinstance(value.owner, g.SelectOp):
+            todo += [value.owner.yes, value.owner.no]
         else:
             found.add(value)
     return frozenset(found)

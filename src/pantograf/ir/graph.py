@@ -8,26 +8,36 @@ Names that a program assigns more than once are variables (`graph.variable`, `ge
 A handle (set, property, queue, list) is a reference: copying the value never copies what it refers to. Functions are regions
 and see the values around them. Operands and properties are needed for a correct program; attributes may be ignored.
 
-| attribute   | on                       | set by                   | read by                              |
-|-------------|--------------------------|--------------------------|--------------------------------------|
-| schedule    | applies, loops, queues   | passes.AttachSchedules   | machines                             |
-| direction   | edge_apply               | passes.ChooseDirection   | machines                             |
-| atomic      | store, reduce, queue_update | passes.InsertAtomics  | machines that run edges in parallel  |
-| early_exit  | edge_apply               | passes.FindEarlyExits    | machines that pull                   |
-| snapshot    | applies                  | passes.FindSnapshots     | machines that write in place         |
-| deduplicate | edge_apply               | passes.Deduplicate       | machines with list frontiers         |
-| reuse       | edge_apply, queue_pop    | passes.ReuseFrontiers    | machines that own frontier memory    |
-| fixpoint    | while                    | passes.RaiseFixpoints    | people: why a loop was not raised    |
+| attribute   | on                           | says                                          | set by, read by                      |
+|-------------|------------------------------|-----------------------------------------------|--------------------------------------|
+| schedule    | what has a label             | text of the schedule there; a fixpoint has    | AttachSchedules, RaiseFixpoints;     |
+|             |                              | `loop_schedule`, `settle_schedule` too        | machines                             |
+| scope       | any                          | a name in the label paths of what is inside   | FuseLoops; AttachSchedules           |
+| part        | edge_apply                   | dense, sparse: which part of a hybrid         | SplitHybrids; passes and machines    |
+| direction   | edge_apply                   | push, pull                                    | ChooseDirection; passes and machines |
+| early_exit  | edge_apply                   | after a call that wrote, the other edges of   | FindEarlyExits; machines that pull   |
+|             |                              | that destination need no call                 |                                      |
+| own_writes  | load                         | the call itself may have written there before | ForwardStores; FindSnapshots         |
+| snapshot    | load                         | yes, or maybe (compare the handles): read the | FindSnapshots; machines that write   |
+|             |                              | state before the apply                        | in place                             |
+| atomic      | store, reduce, queue_update, | another call may write there at once          | InsertAtomics; machines that run     |
+|             | compare_and_swap             |                                               | calls in parallel                    |
+| replaces    | store                        | the value it takes the place of: a compare-   | Deduplicate; machines that build     |
+|             |                              | and-swap from it succeeds once for a vertex   | lists in parallel                    |
+| deduplicate | edge_apply                   | the result could name a vertex twice          | Deduplicate; machines with lists     |
+| reuse       | edge_apply, vertex_apply,    | nothing reads the input set afterwards: the   | ReuseFrontiers; machines             |
+|             | where                        | result may take its memory                    |                                      |
+| fixpoint    | while                        | why the loop may not run in any order         | RaiseFixpoints; people               |
 """
 
 from __future__ import annotations
-
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Float32Type,
     Float64Type,
     FloatAttr,
+    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -42,7 +52,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     AttrSizedRegionSegments,
@@ -212,7 +222,8 @@ def infinity(t: Attribute) -> int | float:
     if is_float(t):
         return float("inf")
     assert isinstance(t, IntegerType)
-    return (1 << t.width.data) - 1 if is_unsigned(t) else (1 << (t.width.data - 1)) - 1
+    bits = int(t.width.data)
+    return (1 << bits) - 1 if is_unsigned(t) else (1 << (bits - 1)) - 1
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
@@ -228,7 +239,7 @@ class ProgramOp(GraphOp):
 
     name = "graph.program"
     sym_name = prop_def(StringAttr)
-    arguments = opt_prop_def(ArrayAttr)
+    arguments = opt_prop_def(ArrayAttr[StringAttr])
     defaults = prop_def(ArrayAttr)
     visibility = prop_def(StringAttr)
     body = region_def("single_block")
@@ -237,7 +248,7 @@ class ProgramOp(GraphOp):
     def argument_names(self) -> list[str]:
         """The name of each argument, the edges first."""
         if self.arguments is not None:
-            return [name.data for name in self.arguments.data]  # type: ignore[attr-defined]
+            return [name.data for name in self.arguments.data]
         return [a.name_hint or "" for a in self.body.block.args]
 
     def verify_(self) -> None:
@@ -276,6 +287,12 @@ class ExternOp(GraphOp):
     output = prop_def(Attribute)
     traits = traits_def(SymbolOpInterface())
 
+    def verify_(self) -> None:
+        """Check that it is about scalars."""
+        for t in (*self.inputs.data, self.output):
+            if not is_scalar(t):
+                fail(self, f"an extern takes and returns scalars, not {type_name(t)}")
+
 
 @irdl_op_definition
 class ReturnOp(GraphOp):
@@ -283,12 +300,12 @@ class ReturnOp(GraphOp):
 
     name = "graph.return"
     values = var_operand_def()
-    names = prop_def(ArrayAttr)
+    names = prop_def(ArrayAttr[StringAttr])
     traits = traits_def(IsTerminator())
 
     def verify_(self) -> None:
         """Check that each value has one name."""
-        names = [n.data for n in self.names.data]  # type: ignore[attr-defined]
+        names = [n.data for n in self.names.data]
         if len(names) != len(self.values):
             fail(self, f"{len(self.values)} values are returned under {len(names)} names")
         if len(set(names)) != len(names):
@@ -336,6 +353,28 @@ def _legal(op: GraphOp, kinds: tuple[str, ...]) -> None:
         fail(op, f"{op.name} has no kind {kind!r}", f"legal: {', '.join(kinds)}")
 
 
+def _inner(t: Attribute) -> Attribute:
+    """The type of what a property, a list or a queue holds for a vertex or a place, and of the weights of edges."""
+    match t:
+        case PropertyType() | ListType():
+            return t.element
+        case QueueType():
+            return t.priority
+        case EdgesType():
+            return t.weight
+    raise AssertionError(f"{t} holds nothing")
+
+
+def _same_type(op: GraphOp, wanted: Attribute, found: Attribute) -> None:
+    if wanted != found:
+        fail(op, f"{op.name} needs {type_name(wanted)} here, not {type_name(found)}")
+
+
+def _top(op: Operation) -> Operation:
+    around = op.parent_op()
+    return op if around is None else _top(around)
+
+
 @irdl_op_definition
 class ConstantOp(GraphOp):
     """A number, a truth value, or no vertex (`none`). Written `graph.constant 1.5 : f64`; `inf` is the type's infinity."""
@@ -355,7 +394,7 @@ class ConstantOp(GraphOp):
         elif not isinstance(t, VertexType) and v == infinity(t):
             text = "inf"
         elif is_float(t):
-            text = {float("-inf"): "neg_inf"}.get(v, "nan" if v != v else repr(float(v)))
+            text = {float("-inf"): "neg_inf"}.get(v, "nan" if v != v else _float_text(float(v)))
         else:
             text = str(v)
         printer.print_string(f" {text}")
@@ -366,7 +405,9 @@ class ConstantOp(GraphOp):
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
         """Read what `print` writes."""
-        word = next((w for w in ("none", "inf", "neg_inf", "nan", "true", "false") if parser.parse_optional_keyword(w)), "")
+        word = next(
+            (w for w in ("none", "inf", "neg_inf", "nan", "true", "false") if parser.parse_optional_keyword(w)), ""
+        )
         number = None if word else parser.parse_number()
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
@@ -393,6 +434,11 @@ class ConstantOp(GraphOp):
             fail(self, f"a constant of type {type_name(t)} is a whole number")
 
 
+def _float_text(value: float) -> str:
+    text = repr(value)
+    return text if "." in text else text.replace("e", ".0e")  # the lexer wants a point before an exponent
+
+
 def constant(value: bool | int | float | None, t: Attribute) -> ConstantOp:
     """A constant of type `t`; `None` is no vertex."""
     attr: Attribute
@@ -403,7 +449,8 @@ def constant(value: bool | int | float | None, t: Attribute) -> ConstantOp:
     elif isinstance(value, float):
         attr = FloatAttr(value, f64)  # verify_ says that it does not fit
     else:
-        attr = IntegerAttr(IntAttr(int(value)), i64)
+        wide = not -(1 << 63) <= int(value) < 1 << 63  # an i64 attribute would wrap
+        attr = IntegerAttr(IntAttr(int(value)), IndexType() if wide else i64)
     return ConstantOp(properties={"value": attr}, result_types=[t])
 
 
@@ -438,6 +485,11 @@ class BinaryOp(GraphOp):
         ordered = isinstance(self.out.type, VertexType) and self.kind.data in ("min", "max")
         if not ordered and not isinstance(self.out.type, (IntegerType, Float32Type, Float64Type)):
             fail(self, f"no arithmetic on {type_name(self.out.type)}")
+        bitwise = self.kind.data in ("and", "or", "xor", "shl", "shr", "cdiv", "cmod")
+        if bitwise and not isinstance(self.out.type, IntegerType):
+            fail(self, f"{self.kind.data} is not for {type_name(self.out.type)}")
+        if self.kind.data == "div" and not is_float(self.out.type):
+            fail(self, f"div is not for {type_name(self.out.type)}", "cast to f64 first, or write floordiv or cdiv")
 
 
 @irdl_op_definition
@@ -454,6 +506,13 @@ class UnaryOp(GraphOp):
         _legal(self, UNARY_KINDS)
         if self.value.type != self.out.type:
             fail(self, f"{self.kind.data} of {type_name(self.value.type)} is not {type_name(self.out.type)}")
+        t = self.out.type
+        floats = ("sqrt", "exp", "log", "floor", "ceil")
+        legal = is_float(t) if self.kind.data in floats else isinstance(t, IntegerType) or is_float(t)
+        if self.kind.data == "not":
+            legal = isinstance(t, IntegerType)
+        if not legal:
+            fail(self, f"{self.kind.data} is not for {type_name(t)}")
 
 
 @irdl_op_definition
@@ -471,6 +530,8 @@ class CompareOp(GraphOp):
         _legal(self, COMPARE_KINDS)
         if self.left.type != self.right.type:
             fail(self, f"cannot compare {type_name(self.left.type)} with {type_name(self.right.type)}")
+        if not is_scalar(self.left.type):
+            fail(self, f"{type_name(self.left.type)} cannot be compared")
 
 
 @irdl_op_definition
@@ -483,6 +544,14 @@ class SelectOp(GraphOp):
     no = operand_def()
     out = result_def()
 
+    def verify_(self) -> None:
+        """Check the types."""
+        if not self.yes.type == self.no.type == self.out.type:
+            fail(
+                self,
+                f"either {type_name(self.yes.type)} or {type_name(self.no.type)} is not {type_name(self.out.type)}",
+            )
+
 
 @irdl_op_definition
 class CastOp(GraphOp):
@@ -491,6 +560,12 @@ class CastOp(GraphOp):
     name = "graph.cast"
     value = operand_def()
     out = result_def()
+
+    def verify_(self) -> None:
+        """Check the types."""
+        for t in (self.value.type, self.out.type):
+            if not is_scalar(t):
+                fail(self, f"only scalars can be cast, not {type_name(t)}")
 
 
 @irdl_op_definition
@@ -504,6 +579,14 @@ class RandomOp(GraphOp):
     keys = var_operand_def()
     out = result_def()
 
+    def verify_(self) -> None:
+        """Check the types."""
+        if self.out.type not in (f64, u64):
+            fail(self, f"a random number is f64 or u64, not {type_name(self.out.type)}")
+        for key in self.keys:
+            if not isinstance(key.type, (IntegerType, VertexType)):
+                fail(self, f"a key of a random number is a whole number or a vertex, not {type_name(key.type)}")
+
 
 @irdl_op_definition
 class CallOp(GraphOp):
@@ -513,6 +596,18 @@ class CallOp(GraphOp):
     arguments = var_operand_def()
     callee = prop_def(SymbolRefAttr)
     out = result_def()
+
+    def verify_(self) -> None:
+        """Check the call against the function's declaration."""
+        name = self.callee.root_reference.data
+        declared = {op.sym_name.data: op for op in _top(self).walk() if isinstance(op, ExternOp)}
+        if name not in declared:
+            fail(self, f"there is no graph.extern named {name}", f"externs: {', '.join(declared) or 'none'}")
+        wanted = [*declared[name].inputs.data, declared[name].output]
+        given = [*(a.type for a in self.arguments), self.out.type]
+        if given != wanted:
+            shown = [", ".join(map(type_name, types[:-1])) + " -> " + type_name(types[-1]) for types in (wanted, given)]
+            fail(self, f"{name} is {shown[0]}, and is called as {shown[1]}")
 
 
 # --- variables and control --------------------------------------------------------------------------------------------
@@ -539,6 +634,11 @@ class GetOp(GraphOp):
     name = "graph.get"
     variable = operand_def(CellType)
     out = result_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        if CellType(self.out.type) != self.variable.type:
+            fail(self, f"a variable of {type_name(self.variable.type)} does not hold {type_name(self.out.type)}")
 
 
 @irdl_op_definition
@@ -576,6 +676,14 @@ class WhileOp(GraphOp):
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
 
+    def verify_(self) -> None:
+        """Check the condition."""
+        last = self.condition.block.last_op
+        if not isinstance(last, YieldOp) or [v.type for v in last.values] != [i1]:
+            fail(self, "the condition of a while must yield a bool")
+        if self.condition.block.args or self.body.block.args:
+            fail(self, "the regions of a while have no arguments")
+
 
 @irdl_op_definition
 class ForOp(GraphOp):
@@ -589,6 +697,11 @@ class ForOp(GraphOp):
     body = region_def("single_block")
     traits = traits_def(NoTerminator())
 
+    def verify_(self) -> None:
+        """Check the index."""
+        if [a.type for a in self.body.block.args] != [i64]:
+            fail(self, "the body of a loop takes one index, an i64")
+
 
 @irdl_op_definition
 class ParForOp(GraphOp):
@@ -600,6 +713,19 @@ class ParForOp(GraphOp):
     label = prop_def(StringAttr)
     body = region_def("single_block")
 
+    def verify_(self) -> None:
+        """Check the index."""
+        if [a.type for a in self.body.block.args] != [i64]:
+            fail(self, "the body of a loop takes one index, an i64")
+
+
+def _in_loop(op: GraphOp, word: str) -> None:
+    around = op.parent_op()
+    while isinstance(around, IfOp):
+        around = around.parent_op()
+    if not isinstance(around, (WhileOp, ForOp)):
+        fail(op, f"there is no loop round this {word}")
+
 
 @irdl_op_definition
 class BreakOp(GraphOp):
@@ -607,12 +733,20 @@ class BreakOp(GraphOp):
 
     name = "graph.break"
 
+    def verify_(self) -> None:
+        """Check that there is a loop to leave."""
+        _in_loop(self, "break")
+
 
 @irdl_op_definition
 class ContinueOp(GraphOp):
     """Go on with the innermost loop's next turn."""
 
     name = "graph.continue"
+
+    def verify_(self) -> None:
+        """Check that there is a loop to go on with."""
+        _in_loop(self, "continue")
 
 
 # --- the graph --------------------------------------------------------------------------------------------------------
@@ -653,6 +787,10 @@ class TransposeOp(GraphOp):
     edges = operand_def(EdgesType)
     out = result_def(EdgesType)
 
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, self.edges.type, self.out.type)
+
 
 @irdl_op_definition
 class RelabelOp(GraphOp):
@@ -661,6 +799,10 @@ class RelabelOp(GraphOp):
     name = "graph.relabel"
     edges = operand_def(EdgesType)
     out = result_def(EdgesType)
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, self.edges.type, self.out.type)
 
 
 @irdl_op_definition
@@ -671,6 +813,12 @@ class DegreesOp(GraphOp):
     edges = operand_def(EdgesType)
     direction = prop_def(StringAttr)
     out = result_def(PropertyType)
+
+    def verify_(self) -> None:
+        """Check direction and type."""
+        if self.direction.data not in ("in", "out"):
+            fail(self, f"direction cannot be {self.direction.data!r}", "legal: in, out")
+        _same_type(self, PropertyType(i64), self.out.type)
 
 
 @irdl_op_definition
@@ -704,6 +852,13 @@ class WeightOp(GraphOp):
     k = operand_def(i64)
     out = result_def()
 
+    def verify_(self) -> None:
+        """Check the type."""
+        weight = _inner(self.edges.type)
+        if isinstance(weight, NoneAttr):
+            fail(self, "these edges have no weights", "write edges: Edges[i32]")
+        _same_type(self, weight, self.out.type)
+
 
 @irdl_op_definition
 class IntersectOp(GraphOp):
@@ -732,7 +887,7 @@ class PropertyOp(GraphOp):
 
     def verify_(self) -> None:
         """Check the type."""
-        element = self.out.type.element  # type: ignore[attr-defined]
+        element = _inner(self.out.type)
         scalar = element.element if isinstance(element, VectorType) else element
         if scalar != self.initial.type:
             fail(self, f"a property of {type_name(element)} cannot start as {type_name(self.initial.type)}")
@@ -744,7 +899,11 @@ class CopyOp(GraphOp):
 
     name = "graph.copy"
     source = operand_def(PropertyType | VertexSetType)
-    out = result_def(PropertyType | VertexSetType)
+    out = result_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, self.source.type, self.out.type)
 
 
 @irdl_op_definition
@@ -755,6 +914,10 @@ class AssignOp(GraphOp):
     target = operand_def(PropertyType)
     source = operand_def(PropertyType)
 
+    def verify_(self) -> None:
+        """Check the types."""
+        _same_type(self, self.target.type, self.source.type)
+
 
 @irdl_op_definition
 class FillOp(GraphOp):
@@ -763,6 +926,10 @@ class FillOp(GraphOp):
     name = "graph.fill"
     target = operand_def(PropertyType)
     value = operand_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _scalar_of(self.target.type), self.value.type)
 
 
 @irdl_op_definition
@@ -816,6 +983,10 @@ class ReduceOp(GraphOp):
         _legal(self, REDUCE_KINDS)
         if _element(self, self.target.type, self.at) != self.value.type:
             fail(self, f"a value of {type_name(self.target.type)} is not {type_name(self.value.type)}")
+        t = self.value.type
+        legal = {"sum": not isinstance(t, VertexType) and not is_bool(t), "or": isinstance(t, IntegerType)}
+        if not is_scalar(t) or not legal.get(self.kind.data, True):
+            fail(self, f"{self.kind.data} is no reduction of {type_name(t)}")
 
 
 @irdl_op_definition
@@ -828,6 +999,13 @@ class CompareAndSwapOp(GraphOp):
     old = operand_def()
     new = operand_def()
     out = result_def(i1)
+
+    def verify_(self) -> None:
+        """Check the types."""
+        element = _inner(self.target.type)
+        if not is_scalar(element) or not element == self.old.type == self.new.type:
+            found = f"{type_name(self.old.type)} for {type_name(self.new.type)}"
+            fail(self, f"compare_and_swap on {type_name(self.target.type)} cannot change {found}")
 
 
 @irdl_op_definition
@@ -842,6 +1020,16 @@ class AggregateOp(GraphOp):
     def verify_(self) -> None:
         """Check the kind."""
         _legal(self, REDUCE_KINDS)
+        element = _inner(self.source.type)
+        if not is_scalar(element):
+            fail(self, f"there is no {self.kind.data} of {type_name(element)}")
+        _same_type(self, element, self.out.type)
+
+
+def _scalar_of(t: Attribute) -> Attribute:
+    """The type of the scalars in a property."""
+    assert isinstance(t, PropertyType)
+    return t.element.element if isinstance(t.element, VectorType) else t.element
 
 
 def _element(op: GraphOp, t: Attribute, at: tuple[SSAValue, ...]) -> Attribute:
@@ -853,7 +1041,9 @@ def _element(op: GraphOp, t: Attribute, at: tuple[SSAValue, ...]) -> Attribute:
     assert isinstance(t, PropertyType)
     wanted = [VertexType(), i64] if isinstance(t.element, VectorType) else [VertexType()]
     if [a.type for a in at] != wanted:
-        fail(op, f"a value of {type_name(t)} needs {len(wanted)} index(es): a vertex" + (", an i64" * (len(wanted) - 1)))
+        fail(
+            op, f"a value of {type_name(t)} needs {len(wanted)} index(es): a vertex" + (", an i64" * (len(wanted) - 1))
+        )
     return t.element.element if isinstance(t.element, VectorType) else t.element
 
 
@@ -946,11 +1136,7 @@ class EdgeApplyOp(GraphOp):
 
     def verify_(self) -> None:
         """Check the functions' arguments."""
-        weight = self.edges.type.weight  # type: ignore[attr-defined]
-        types = [a.type for a in self.apply.block.args]
-        plain: list[Attribute] = [VertexType(), VertexType()]
-        if types != plain and types != [*plain, weight]:
-            fail(self, f"an edge function takes (src, dst) or (src, dst, weight), not ({', '.join(map(type_name, types))})")
+        _edge_function(self, self.edges.type, self.apply)
         for region in (self.from_filter, self.to_filter):
             if region is not None:
                 _one_vertex(self, region)
@@ -979,6 +1165,7 @@ class VertexApplyOp(GraphOp):
         _one_vertex(self, self.apply)
         if (self.modified is None) != (self.out is None):
             fail(self, "modified and a result go together")
+        _yields_nothing(self, self.apply)
 
 
 @irdl_op_definition
@@ -999,9 +1186,23 @@ class WhereOp(GraphOp):
         _yields_bool(self, self.apply)
 
 
+def _edge_function(op: GraphOp, edges: Attribute, region: Region) -> None:
+    assert isinstance(edges, EdgesType)
+    types = [a.type for a in region.block.args]
+    plain: list[Attribute] = [VertexType(), VertexType()]
+    if types != plain and (types != [*plain, edges.weight] or isinstance(edges.weight, NoneAttr)):
+        fail(op, f"an edge function takes (src, dst) or (src, dst, weight), not ({', '.join(map(type_name, types))})")
+
+
 def _one_vertex(op: GraphOp, region: Region) -> None:
     if [a.type for a in region.block.args] != [VertexType()]:
         fail(op, "this function takes one vertex")
+
+
+def _yields_nothing(op: GraphOp, region: Region) -> None:
+    last = region.block.last_op
+    if not isinstance(last, YieldOp) or last.values:
+        fail(op, "this function returns nothing")
 
 
 def _yields_bool(op: GraphOp, region: Region) -> None:
@@ -1020,6 +1221,12 @@ class ListOp(GraphOp):
     name = "graph.list"
     out = result_def(ListType)
 
+    def verify_(self) -> None:
+        """Check the type."""
+        element = _inner(self.out.type)
+        if not is_scalar(element) and element != VertexSetType():
+            fail(self, f"a list holds scalars or vertex sets, not {type_name(element)}")
+
 
 @irdl_op_definition
 class AppendOp(GraphOp):
@@ -1028,6 +1235,10 @@ class AppendOp(GraphOp):
     name = "graph.append"
     target = operand_def(ListType)
     value = operand_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _inner(self.target.type), self.value.type)
 
 
 @irdl_op_definition
@@ -1038,6 +1249,10 @@ class ListPopOp(GraphOp):
     source = operand_def(ListType)
     out = result_def()
 
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _inner(self.source.type), self.out.type)
+
 
 @irdl_op_definition
 class ListGetOp(GraphOp):
@@ -1047,6 +1262,10 @@ class ListGetOp(GraphOp):
     source = operand_def(ListType)
     position = operand_def(i64)
     out = result_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _inner(self.source.type), self.out.type)
 
 
 # --- priority queues --------------------------------------------------------------------------------------------------
@@ -1074,6 +1293,11 @@ class QueueOp(GraphOp):
             fail(self, f"order cannot be {self.order.data!r}", "legal: lowest, highest")
         if self.start.data not in ("none", "all"):
             fail(self, f"start cannot be {self.start.data!r}", "legal: none, all")
+        element = _inner(self.priority.type)
+        if not isinstance(element, (IntegerType, Float32Type, Float64Type)) or is_bool(element):
+            fail(self, f"a priority is a number, not {type_name(element)}")
+        _same_type(self, element, self.delta.type)
+        _same_type(self, QueueType(element), self.out.type)
 
 
 @irdl_op_definition
@@ -1084,6 +1308,10 @@ class QueueAddOp(GraphOp):
     queue = operand_def(QueueType)
     vertex = operand_def(VertexType)
     priority = operand_def()
+
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _inner(self.queue.type), self.priority.type)
 
 
 @irdl_op_definition
@@ -1122,6 +1350,10 @@ class QueuePriorityOp(GraphOp):
     queue = operand_def(QueueType)
     out = result_def()
 
+    def verify_(self) -> None:
+        """Check the type."""
+        _same_type(self, _inner(self.queue.type), self.out.type)
+
 
 @irdl_op_definition
 class QueueUpdateOp(GraphOp):
@@ -1142,6 +1374,8 @@ class QueueUpdateOp(GraphOp):
         _legal(self, ("min", "max", "sum"))
         if (self.limit is not None) != (self.kind.data == "sum"):
             fail(self, "a limit belongs to sum, and to nothing else")
+        for value in (self.value, *([self.limit] if self.limit is not None else [])):
+            _same_type(self, _inner(self.queue.type), value.type)
 
 
 # --- fixpoints --------------------------------------------------------------------------------------------------------
@@ -1153,7 +1387,8 @@ class FixpointOp(GraphOp):
 
     `kind` (min, max, or) combines; a destination that changed is active. `start` holds the first active vertices, or a queue
     gives them and their order. `kind = "sum"` accumulates deltas: `settle(v)` runs on each vertex that received something,
-    may write its vertex, and yields whether it is active. Messages may be sent in any order and see any later state.
+    may write its vertex, and yields whether it is active; then all its edges send before it settles again. Messages may be
+    sent in any order and see any later state.
     `asserted` marks what an author claims and no pass has proven.
     """
 
@@ -1179,6 +1414,17 @@ class FixpointOp(GraphOp):
             fail(self, "a fixpoint starts from a set or from a queue")
         if (self.settle is not None) != (self.kind.data == "sum"):
             fail(self, "settle belongs to sum, and to nothing else")
+        element = _inner(self.state.type)
+        if not is_scalar(element):
+            fail(self, f"the state of a fixpoint is a scalar, not {type_name(element)}")
+        _edge_function(self, self.edges.type, self.message)
+        last = self.message.block.last_op
+        if not isinstance(last, YieldOp) or [v.type for v in last.values] != [element]:
+            fail(self, f"a message to {type_name(self.state.type)} is one {type_name(element)}")
+        for region in (self.to_filter, self.settle):
+            if region is not None:
+                _one_vertex(self, region)
+                _yields_bool(self, region)
 
 
 # --- what a program says ----------------------------------------------------------------------------------------------
@@ -1186,7 +1432,9 @@ class FixpointOp(GraphOp):
 
 @irdl_op_definition
 class PrintOp(GraphOp):
-    """Write `text` (if any) and the values on a line, a space between. In a function: on the reference machine, and wherever a machine checks."""
+    """Write `text` (if any) and the values on a line, a space between. In a function: on the reference machine, and where one
+    checks.
+    """
 
     name = "graph.print"
     values = var_operand_def()
@@ -1210,11 +1458,7 @@ class TimerStopOp(GraphOp):
 
 Graph = Dialect(
     "graph",
-    [
-        op
-        for op in list(globals().values())
-        if isinstance(op, type) and issubclass(op, GraphOp) and op is not GraphOp
-    ],
+    [op for op in list(globals().values()) if isinstance(op, type) and issubclass(op, GraphOp) and op is not GraphOp],
     [VertexType, EdgesType, VertexSetType, VectorType, PropertyType, QueueType, ListType, CellType],
 )
 

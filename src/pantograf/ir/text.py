@@ -55,8 +55,12 @@ def parse_module(text: str, file: str = "<text>") -> ModuleOp:
         span = error.span
         before = text[: span.start]
         line = before.count("\n") + 1
-        place = Place(file, line, span.start - before.rfind("\n") - 1, max(1, span.end - span.start), text.split("\n")[line - 1])
-        raise UserError(f"cannot read GraphIR: {error.msg.strip()}", place, "print a program's GraphIR to see the form") from None
+        place = Place(
+            file, line, span.start - before.rfind("\n") - 1, max(1, span.end - span.start), text.split("\n")[line - 1]
+        )
+        raise UserError(
+            f"cannot read GraphIR: {error.msg.strip()}", place, "print a program's GraphIR to see the form"
+        ) from None
     verify(module, text, file)
     return module
 
@@ -73,13 +77,23 @@ def verify(module: ModuleOp, text: str | None = None, file: str = "<text>") -> N
 
 def _complaint(module: ModuleOp, text: str | None, file: str) -> UserError:
     """What a verifier of xDSL's says, at the operation that it says it of."""
-    for op in module.walk():
-        try:
-            op.verify(verify_nested_ops=False)
-        except VerifyException as error:
-            message = f"this GraphIR is not valid: {str(error).strip().splitlines()[-1]}"
+    op: Operation = module
+    while True:
+        inner = (i for region in op.regions for block in region.blocks for i in block.ops)
+        wrong = next((i for i in inner if _verifies(i) is not None), None)
+        if wrong is None:
+            message = f"this GraphIR is not valid: {_verifies(op)}"
             return UserError(message, _in_text(location.place_of(op), text, file))
-    raise AssertionError("the module is not valid, and each operation in it is")
+        op = wrong
+
+
+def _verifies(op: Operation) -> str | None:
+    """What xDSL says against an operation, if anything."""
+    try:
+        op.verify()
+    except VerifyException as error:
+        return str(error).strip().splitlines()[-1]
+    return None
 
 
 def _in_text(place: Place | None, text: str | None, file: str) -> Place | None:

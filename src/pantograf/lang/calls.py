@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import ast
-import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
 from pantograf.ir import graph
 from pantograf.ir.graph import PropertyType, VectorType, VertexSetType, VertexType, f64, is_scalar, u64
+from pantograf.lang.arguments import bind, program_only
 from pantograf.lang.builder import element_of
-from pantograf.lang.functions import inline
-from pantograf.lang.methods import method
-from pantograf.lang.values import Foreign, Function, Method, Nothing, NoVertex, Number, Operand, Text, Type, Value, Word, describe
+from pantograf.lang.captures import annotation
+from pantograf.lang.functions import check_write, inline, root
+from pantograf.lang.methods import method, size
+from pantograf.lang.values import (
+    Foreign,
+    Function,
+    Method,
+    Nothing,
+    NoVertex,
+    Number,
+    Operand,
+    Text,
+    Type,
+    Value,
+    Word,
+    describe,
+)
 
 if TYPE_CHECKING:
     from pantograf.lang.tracer import Tracer
@@ -42,33 +56,12 @@ def call(t: Tracer, node: ast.Call) -> Operand:
         case Word(name) if name in WORDS:
             return WORDS[name](t, node)
         case Word(name):
-            t.fail(node, f"{name} cannot be called here", MISPLACED.get(name, "legal: functions, methods, and types as conversions"))
+            t.fail(
+                node,
+                f"{name} cannot be called here",
+                MISPLACED.get(name, "legal: functions, methods, and types as conversions"),
+            )
     t.fail(node, f"{describe(callee)} cannot be called", "legal: functions, methods, and types as conversions: i64(x)")
-
-
-def bind(t: Tracer, node: ast.Call, what: str, names: Sequence[str], required: int) -> dict[str, ast.expr]:
-    """The arguments of a call by name."""
-    signature = f"{what}({', '.join(n if i < required else f'{n}=...' for i, n in enumerate(names))})"
-    if len(node.args) > len(names):
-        t.fail(node, f"{what} takes {plural(len(names), 'argument')}, not {len(node.args)}", signature)
-    found = dict(zip(names, node.args, strict=False))
-    for keyword in node.keywords:
-        assert keyword.arg is not None
-        if keyword.arg not in names:
-            close = difflib.get_close_matches(keyword.arg, names, 1)
-            t.fail(keyword, f"{what} has no argument {keyword.arg!r}", (f"did you mean {close[0]}? " if close else "") + signature)
-        if keyword.arg in found:
-            t.fail(keyword, f"{what} got {keyword.arg!r} twice", signature)
-        found[keyword.arg] = keyword.value
-    missing = [n for n in names[:required] if n not in found]
-    if missing:
-        t.fail(node, f"{what} needs {', '.join(missing)}", signature)
-    return found
-
-
-def plural(count: int, word: str) -> str:
-    """`1 argument`, `2 arguments`, `no arguments`."""
-    return f"{count or 'no'} {word}{'' if count == 1 else 's'}"
 
 
 def arguments_of(t: Tracer, node: ast.Call, function: Function) -> list[Operand]:
@@ -82,7 +75,11 @@ def conversion(t: Tracer, node: ast.Call, to: Attribute) -> Operand:
     """`i64(x)`."""
     argument = bind(t, node, graph.type_name(to), ["x"], 1)["x"]
     if not is_scalar(to):
-        t.fail(node, f"{describe(to)} is not made by a conversion", "edges.vertices.property(f64, 0), pg.vertex_set(v), pg.list_of(i32)")
+        t.fail(
+            node,
+            f"{describe(to)} is not made by a conversion",
+            "edges.vertices.property(f64, 0), pg.vertex_set(v), pg.list_of(i32)",
+        )
     found = t.scalar(argument)
     if to == graph.i1 and isinstance(found, Value) and isinstance(found.type, VertexType):
         t.fail(argument, "a vertex is no truth value", "compare it: v != pg.none")
@@ -94,9 +91,12 @@ def foreign(t: Tracer, node: ast.Call, callee: Foreign) -> Value:
     extern = callee.extern
     names = [f"x{i + 1}" for i in range(len(extern.inputs))]
     found = bind(t, node, extern.name, names, len(names))
-    inputs = [t.annotation(kind, node) for kind in extern.inputs]
-    output = t.annotation(extern.output, node)
-    values = [t.converted(found[name], kind, f"an argument of {extern.name}") for name, kind in zip(names, inputs, strict=True)]
+    inputs = [annotation(t, kind, node) for kind in extern.inputs]
+    output = annotation(t, extern.output, node)
+    values = [
+        t.converted(found[name], kind, f"an argument of {extern.name}")
+        for name, kind in zip(names, inputs, strict=True)
+    ]
     name = extern.name
     while t.externs.get(name, extern.function) is not extern.function:
         name += "_"
@@ -106,25 +106,24 @@ def foreign(t: Tracer, node: ast.Call, callee: Foreign) -> Value:
     return t.builder.call(name, values, output)
 
 
-def program_only(t: Tracer, node: ast.AST, what: str, instead: str) -> None:
-    """Refuse what only the program itself may do."""
-    if t.context.is_function:
-        t.fail(node, f"{what} cannot be in a function that runs on many at once", instead)
-
-
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
 def absolute(t: Tracer, node: ast.Call) -> Operand:
+    """`abs(x)`."""
     return t.builder.unary("abs", t.scalar(bind(t, node, "abs", ["x"], 1)["x"]))
 
 
 def extreme(kind: str) -> Callable[[Tracer, ast.Call], Operand]:
+    """`min` and `max` of two scalars or more."""
+
     def made(t: Tracer, node: ast.Call) -> Operand:
         if node.keywords:
             t.fail(node.keywords[0], f"{kind} has no argument {node.keywords[0].arg!r}", f"{kind}(a, b, ...)")
         if len(node.args) < 2:
-            t.fail(node, f"{kind} takes two numbers or more", f"{kind}(a, b), and p.{kind}() for all values of a property")
+            t.fail(
+                node, f"{kind} takes two numbers or more", f"{kind}(a, b), and p.{kind}() for all values of a property"
+            )
         found: Value | Number | NoVertex = t.scalar(node.args[0])
         for argument in node.args[1:]:
             found = t.builder.binary(kind, found, t.scalar(argument))
@@ -134,13 +133,14 @@ def extreme(kind: str) -> Callable[[Tracer, ast.Call], Operand]:
 
 
 def length(t: Tracer, node: ast.Call) -> Operand:
+    """`len(x)`."""
     argument = bind(t, node, "len", ["x"], 1)["x"]
-    from pantograf.lang.methods import size
-
     return size(t, t.operand(argument), argument)
 
 
 def elementary(kind: str) -> Callable[[Tracer, ast.Call], Operand]:
+    """`sqrt` and its like."""
+
     def made(t: Tracer, node: ast.Call) -> Operand:
         return t.builder.unary(kind, t.scalar(bind(t, node, kind, ["x"], 1)["x"]))
 
@@ -165,6 +165,7 @@ def show(t: Tracer, node: ast.Call) -> Operand:
 
 
 def vertex_set(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.vertex_set(v, w)`."""
     program_only(t, node, "vertex_set", "make sets in the program; where(f) is the set of vertices for which f is true")
     if node.keywords:
         t.fail(node.keywords[0], f"vertex_set has no argument {node.keywords[0].arg!r}", "vertex_set(v, w, ...)")
@@ -173,11 +174,16 @@ def vertex_set(t: Tracer, node: ast.Call) -> Operand:
 
 
 def priority_queue(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.priority_queue(p)`; from here on the property changes only through the queue."""
     program_only(t, node, "priority_queue", "make queues in the program")
     found = bind(t, node, "priority_queue", ["priority", "lowest_first", "delta", "start", "label"], 1)
     priority = t.value(found["priority"])
     if not isinstance(priority.type, PropertyType) or isinstance(priority.type.element, (VectorType, VertexType)):
-        t.fail(found["priority"], f"a queue is ordered by a property of numbers, and this is {describe(priority)}", "edges.vertices.property(i32, inf)")
+        t.fail(
+            found["priority"],
+            f"a queue is ordered by a property of numbers, and this is {describe(priority)}",
+            "edges.vertices.property(i32, inf)",
+        )
     lowest = t.operand(found["lowest_first"]) if "lowest_first" in found else Number(True)
     if not (isinstance(lowest, Number) and isinstance(lowest.value, bool)):
         t.fail(found["lowest_first"], "lowest_first is known when the program is read", "legal: True, False")
@@ -191,13 +197,8 @@ def priority_queue(t: Tracer, node: ast.Call) -> Operand:
     return t.builder.queue(priority, delta, lowest_first=lowest.value, start=start.value, label=label)
 
 
-def root(x: Value) -> SSAValue:
-    """What stays the same each time that a handle is read: its variable, or itself."""
-    owner = x.ssa.owner
-    return owner.variable if isinstance(owner, graph.GetOp) else x.ssa
-
-
 def list_of(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.list_of(i32)`."""
     program_only(t, node, "list_of", "make lists in the program")
     argument = bind(t, node, "list_of", ["element"], 1)["element"]
     kind = t.operand(argument)
@@ -207,24 +208,36 @@ def list_of(t: Tracer, node: ast.Call) -> Operand:
 
 
 def vector(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.vector(f64, 20)`."""
     found = bind(t, node, "vector", ["element", "size"], 2)
     kind, size = t.operand(found["element"]), t.operand(found["size"])
     if not (isinstance(kind, Type) and is_scalar(kind.type) and not isinstance(kind.type, VertexType)):
         t.fail(found["element"], "a vector holds numbers", "vector(f64, 20)")
     if not (isinstance(size, Number) and type(size.value) is int and size.value > 0):
-        t.fail(found["size"], "a vector's size is a whole number from 1 that is known when the program is read", "vector(f64, 20)")
+        t.fail(
+            found["size"],
+            "a vector's size is a whole number from 1 that is known when the program is read",
+            "vector(f64, 20)",
+        )
     return Type(VectorType(IntAttr(int(size.value)), kind.type))
 
 
 def compare_and_swap(t: Tracer, node: ast.Call) -> Operand:
-    from pantograf.lang.functions import check_write
-
+    """`pg.compare_and_swap(p, v, old, new)`: the apply around it runs in place."""
     found = bind(t, node, "compare_and_swap", ["target", "vertex", "old", "new"], 4)
     if not t.context.is_function:
-        t.fail(node, "compare_and_swap is for functions that run on many at once", "in the program write: if p[v] == old: p[v] = new")
+        t.fail(
+            node,
+            "compare_and_swap is for functions that run on many at once",
+            "in the program write: if p[v] == old: p[v] = new",
+        )
     target = t.value(found["target"])
     if not isinstance(target.type, PropertyType) or isinstance(target.type.element, VectorType):
-        t.fail(found["target"], f"compare_and_swap is for a property of scalars, and this is {describe(target)}", "compare_and_swap(p, v, old, new)")
+        t.fail(
+            found["target"],
+            f"compare_and_swap is for a property of scalars, and this is {describe(target)}",
+            "compare_and_swap(p, v, old, new)",
+        )
     t.context.in_place = True
     check_write(t, node, target, [])
     kind = target.type.element
@@ -234,6 +247,8 @@ def compare_and_swap(t: Tracer, node: ast.Call) -> Operand:
 
 
 def random(kind: Attribute, name: str) -> Callable[[Tracer, ast.Call], Operand]:
+    """`pg.random` and `pg.random_bits`."""
+
     def made(t: Tracer, node: ast.Call) -> Operand:
         if node.keywords:
             t.fail(node.keywords[0], f"{name} has no argument {node.keywords[0].arg!r}", f"{name}(key, ...)")
@@ -251,6 +266,7 @@ def random(kind: Attribute, name: str) -> Callable[[Tracer, ast.Call], Operand]:
 
 
 def timer_start(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.timer_start()`."""
     bind(t, node, "timer_start", [], 0)
     program_only(t, node, "timer_start", "time in the program, around the apply")
     t.builder.timer_start()
@@ -258,6 +274,7 @@ def timer_start(t: Tracer, node: ast.Call) -> Operand:
 
 
 def timer_stop(t: Tracer, node: ast.Call) -> Operand:
+    """`pg.timer_stop()`."""
     bind(t, node, "timer_stop", [], 0)
     program_only(t, node, "timer_stop", "time in the program, around the apply")
     return t.builder.timer_stop()

@@ -7,15 +7,22 @@ import difflib
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-
 from pantograf.ir import graph
-from pantograf.ir.graph import EdgesType, ListType, PropertyType, QueueType, VectorType, VertexSetType, i1, i64, is_scalar, type_name
+from pantograf.ir.graph import (
+    ListType,
+    PropertyType,
+    QueueType,
+    VectorType,
+    VertexSetType,
+    i64,
+    is_scalar,
+)
 from pantograf.lang import types
-from pantograf.lang.builder import Scalar
 from pantograf.lang.calls import call
-from pantograf.lang.methods import ATTRIBUTES, METHODS, attribute
+from pantograf.lang.captures import captured
+from pantograf.lang.methods import ATTRIBUTES, METHODS, attribute, kind_of
+from pantograf.lang.scalars import Scalar
 from pantograf.lang.values import (
-    AllVertices,
     Cell,
     Function,
     Method,
@@ -24,12 +31,10 @@ from pantograf.lang.values import (
     Number,
     Operand,
     Row,
-    Selection,
     Several,
     Text,
     Value,
     describe,
-    is_integer,
 )
 
 if TYPE_CHECKING:
@@ -60,10 +65,22 @@ def name(t: Tracer, node: ast.Name) -> Operand:
     """A name: its value, or what its variable holds now."""
     found = t.lookup(node.id, node)
     if isinstance(found, Cell):
-        if found.context is not t.context:
-            t.context.read.setdefault(found.ssa, t.place(node))
-        return t.builder.get(found.ssa)
+        if found.context is t.context:
+            return t.builder.get(found.ssa)
+        t.context.read.setdefault(found.ssa, t.place(node))
+        return outer_value(t, found)
     return found
+
+
+def outer_value(t: Tracer, cell: Cell) -> Value:
+    """What a variable from outside holds; no call of an apply can change it, so it is read before the apply."""
+    context = t.context
+    if context.point is None:
+        return t.builder.get(cell.ssa)
+    if cell.ssa not in context.captured:
+        with t.builder.going_to(context.point):
+            context.captured[cell.ssa] = t.builder.get(cell.ssa)
+    return context.captured[cell.ssa]
 
 
 def attribute_(t: Tracer, node: ast.Attribute) -> Operand:
@@ -78,7 +95,11 @@ def attribute_(t: Tracer, node: ast.Attribute) -> Operand:
     if node.attr in METHODS.get(kind, ()):
         return Method(receiver, node.attr)
     if not known:
-        t.fail(node, f"{describe(receiver)} has no {node.attr!r}", "methods belong to edges, sets, properties, queues and lists")
+        t.fail(
+            node,
+            f"{describe(receiver)} has no {node.attr!r}",
+            "methods belong to edges, sets, properties, queues and lists",
+        )
     close = difflib.get_close_matches(node.attr, known, 1)
     hint = (f"did you mean {close[0]}? " if close else "") + f"it has: {', '.join(known)}"
     t.fail(node, f"{describe(receiver)} has no {node.attr!r}", hint)
@@ -88,35 +109,13 @@ def of_module(t: Tracer, node: ast.Attribute, receiver: Module) -> Operand:
     """A word of a module: of Pantograf's vocabulary, or anything that a program may capture."""
     module = receiver.module
     if module.__name__ == "pantograf" and node.attr in types.__all__:
-        return t.captured(node.attr, getattr(types, node.attr), node)
+        return captured(t, node.attr, getattr(types, node.attr), node)
     if module.__name__ == "pantograf" or not hasattr(module, node.attr):
         words = types.__all__ if module.__name__ == "pantograf" else [w for w in dir(module) if not w.startswith("_")]
         close = difflib.get_close_matches(node.attr, words, 1)
-        hint = f"did you mean {close[0]}?" if close else f"it has: {', '.join(words[:40])}"
+        hint = (f"did you mean {close[0]}? " if close else "") + f"it has: {', '.join(words[:40])}"
         t.fail(node, f"there is no {node.attr!r} for programs in {module.__name__}", hint)
-    return t.captured(node.attr, getattr(module, node.attr), node)
-
-
-def kind_of(x: Operand) -> str:
-    """Which table of methods an operand has."""
-    match x:
-        case AllVertices():
-            return "vertices"
-        case Selection():
-            return "edges"
-        case Value():
-            match x.type:
-                case EdgesType():
-                    return "edges"
-                case VertexSetType():
-                    return "set"
-                case PropertyType():
-                    return "property"
-                case QueueType():
-                    return "queue"
-                case ListType():
-                    return "list"
-    return ""
+    return captured(t, node.attr, getattr(module, node.attr), node)
 
 
 def subscript(t: Tracer, node: ast.Subscript) -> Operand:
@@ -133,7 +132,11 @@ def subscript(t: Tracer, node: ast.Subscript) -> Operand:
             return t.builder.load(receiver, at) if at else Row(receiver, t.vertex(node.slice, "an index"))
         case Value(ssa) if isinstance(ssa.type, ListType):
             return t.builder.list_get(receiver, t.converted(node.slice, i64, "a position"))
-    t.fail(node, f"{describe(receiver)} cannot be indexed", "p[v] is the value of a vertex, p[v, i] of a vector's element, l[i] of a list")
+    t.fail(
+        node,
+        f"{describe(receiver)} cannot be indexed",
+        "p[v] is the value of a vertex, p[v, i] of a vector's element, l[i] of a list",
+    )
 
 
 def indices(t: Tracer, node: ast.Subscript, of: Value) -> list[Value]:
@@ -147,7 +150,13 @@ def indices(t: Tracer, node: ast.Subscript, of: Value) -> list[Value]:
         return []
     if len(parts) != (2 if vector else 1):
         hint = "write p[v, i]" if vector else "write p[v]"
-        t.fail(node, f"a value of {describe(of)} has {2 if vector else 1} index, not {len(parts)}".replace("2 index", "2 indices"), hint)
+        t.fail(
+            node,
+            f"a value of {describe(of)} has {2 if vector else 1} index, not {len(parts)}".replace(
+                "2 index", "2 indices"
+            ),
+            hint,
+        )
     at = [t.vertex(parts[0], "an index")]
     if vector:
         at.append(t.converted(parts[1], i64, "an index"))
@@ -160,7 +169,13 @@ def binary(t: Tracer, node: ast.BinOp) -> Operand:
     if kind is None:
         t.fail(node, "@ has no meaning in a program", "legal: + - * / // % ** & | ^ << >>")
     left, right = t.scalar(node.left), t.scalar(node.right)
-    if kind == "pow" and isinstance(right, Number) and isinstance(right.value, int) and right.value < 0 and isinstance(left, Value):
+    if (
+        kind == "pow"
+        and isinstance(right, Number)
+        and isinstance(right.value, int)
+        and right.value < 0
+        and isinstance(left, Value)
+    ):
         right = Number(float(right.value))
     return t.builder.binary(kind, left, right)
 
@@ -265,23 +280,30 @@ def compare(t: Tracer, node: ast.Compare) -> Operand:
 
 
 def comparable(t: Tracer, node: ast.expr) -> Operand:
+    """A side of a comparison; numbers stay literals."""
     found = t.operand(node)
     return found if isinstance(found, (Number, NoVertex)) else t.materialize_at(found, node)
 
 
 def one_comparison(t: Tracer, node: ast.Compare, op: ast.cmpop, left: Operand, right: Operand) -> Value:
+    """One step of a comparison."""
     kind = COMPARE.get(type(op))
     if kind is None:
         t.fail(node, "`is` has no meaning in a program", "compare with == or !=")
     for side in (left, right):
         if isinstance(side, Value) and not is_scalar(side.type):
             hint = "`while s:` and `if not s:` ask whether it is empty, s.size is its size"
-            t.fail(node, f"{describe(side)} cannot be compared", hint if not isinstance(side.type, PropertyType) else "compare values: p[v] == q[v]")
+            t.fail(
+                node,
+                f"{describe(side)} cannot be compared",
+                hint if not isinstance(side.type, PropertyType) else "compare values: p[v] == q[v]",
+            )
     assert isinstance(left, (Value, Number, NoVertex)) and isinstance(right, (Value, Number, NoVertex))
     return t.builder.compare(kind, left, right)
 
 
 def membership(t: Tracer, node: ast.Compare, op: ast.cmpop, left: Operand, right: ast.expr) -> Value:
+    """`v in s`."""
     of = t.value(right)
     if not isinstance(of.type, VertexSetType):
         t.fail(right, f"`in` asks a vertex set for a member, and this is {describe(of)}", "write v in s")

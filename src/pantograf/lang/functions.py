@@ -6,19 +6,33 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute, Block, Operation
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from pantograf.errors import UserError
 from pantograf.ir import graph
 from pantograf.ir.graph import CellType, EdgesType, PropertyType, VertexSetType, VertexType, i1, is_scalar
-from pantograf.lang import tracer as tracing
-from pantograf.lang.builder import valid_hint
-from pantograf.lang.names import leaves, parameters
-from pantograf.lang.values import Cell, Function, Nothing, Number, NoVertex, Operand, Selection, Several, Value, describe, is_weighted
+from pantograf.lang.arguments import bind, plural, program_only
+from pantograf.lang.frames import Context, Frame, Returns, enter
+from pantograf.lang.names import blocks, leaves, parameters
+from pantograf.lang.scalars import valid_hint
+from pantograf.lang.signatures import annotated
+from pantograf.lang.values import (
+    Cell,
+    Function,
+    Nothing,
+    NoVertex,
+    Number,
+    Operand,
+    Selection,
+    Several,
+    Value,
+    describe,
+    is_weighted,
+)
 
 if TYPE_CHECKING:
-    from pantograf.lang.tracer import Context, Frame, Tracer
+    from pantograf.lang.tracer import Tracer
 
 
 # --- reading a function -----------------------------------------------------------------------------------------------
@@ -32,9 +46,9 @@ def inline(t: Tracer, function: Function, arguments: Sequence[Operand], node: as
 def read(t: Tracer, function: Function, context: Context, arguments: Sequence[Operand], node: ast.AST) -> Operand:
     """Read a function's body here; what it gives."""
     if any(frame.node is function.node for frame in t.frames):
-        t.fail(node, f"{function.name} calls itself", "a program has no recursion: write a loop")
+        t.fail(node, f"{function.shown} calls itself", "a program has no recursion: write a loop")
     refuse_signature(function)
-    frame = tracing.enter(function, context)
+    frame = enter(function, context)
     t.frames.append(frame)
     try:
         bind_parameters(t, frame, function, arguments, node)
@@ -52,14 +66,26 @@ def refuse_signature(function: Function) -> None:
     for default in (*args.defaults, *args.kw_defaults):
         if default is not None:
             what = "lambda" if isinstance(node, ast.Lambda) else f"function {node.name}"
-            source.fail(default, f"the {what} has a default value", "functions inside of a program take each argument; capture a name instead")
+            source.fail(
+                default,
+                f"the {what} has a default value",
+                "functions inside of a program take each argument; capture a name instead",
+            )
     for starred in (args.vararg, args.kwarg):
         if starred is not None:
-            source.fail(starred, f"{function.name} takes any number of arguments", "name each argument")
+            source.fail(starred, f"{function.shown} takes any number of arguments", "name each argument")
     if args.kwonlyargs:
-        source.fail(args.kwonlyargs[0], f"{function.name} has an argument that is given by name only", "name each argument before any *")
+        source.fail(
+            args.kwonlyargs[0],
+            f"{function.shown} has an argument that is given by name only",
+            "name each argument before any *",
+        )
     if isinstance(node, ast.FunctionDef) and node.decorator_list:
-        source.fail(node.decorator_list[0], f"{function.name} has a decorator", "functions inside of a program are plain; @pg.extern declares outside ones")
+        source.fail(
+            node.decorator_list[0],
+            f"{function.shown} has a decorator",
+            "functions inside of a program are plain; @pg.extern declares outside ones",
+        )
 
 
 def bind_parameters(t: Tracer, frame: Frame, function: Function, arguments: Sequence[Operand], node: ast.AST) -> None:
@@ -69,12 +95,16 @@ def bind_parameters(t: Tracer, frame: Frame, function: Function, arguments: Sequ
     for arg, argument in zip((*function.node.args.posonlyargs, *function.node.args.args), arguments, strict=True):
         given = argument
         if arg.annotation is not None:
-            wanted = annotation(t, arg.annotation)
+            wanted = annotated(t, arg.annotation)
             with t.builder.at(t.place(arg)):
                 if is_scalar(wanted) and isinstance(given, (Value, Number, NoVertex)):
                     given = t.builder.convert(given, wanted, arg.arg)
                 elif t.materialize(given).type != wanted:
-                    t.fail(arg, f"{arg.arg} is {describe(wanted)}, and this call gives {describe(given)}", "leave the type out, or change the call")
+                    t.fail(
+                        arg,
+                        f"{arg.arg} is {describe(wanted)}, and this call gives {describe(given)}",
+                        "leave the type out, or change the call",
+                    )
         if frame.names.table[arg.arg].is_variable:
             with t.builder.at(t.place(arg)):
                 cell = t.builder.variable(t.materialize(given), arg.arg)
@@ -84,23 +114,18 @@ def bind_parameters(t: Tracer, frame: Frame, function: Function, arguments: Sequ
         frame.bound.add(arg.arg)
 
 
-def annotation(t: Tracer, node: ast.expr) -> Attribute:
-    """A type as written in a signature."""
-    from pantograf.lang.signatures import annotated
-
-    return annotated(t, node)
-
-
 def body(t: Tracer, frame: Frame, node: ast.FunctionDef) -> Operand:
     """Read the statements of a function; a `return` before the end goes through a variable."""
-    found = [part for part in returns(node.body)]
-    gives = any(part.value is not None for part in found)
-    if gives and (any(part.value is None for part in found) or not leaves(node.body)):
+    found = returns(node.body)
+    gives = any(not is_bare(part) for part in found)
+    if gives and (any(is_bare(part) for part in found) or not leaves(node.body)):
         place = frame.source.name_of(node)
-        raise UserError(f"{node.name} gives a value on some paths only", place, "end each path with return and a value, or none")
-    plan = frame.returns = tracing.Returns(gives)
+        raise UserError(
+            f"{node.name} gives a value on some paths only", place, "end each path with return and a value, or none"
+        )
+    plan = frame.returns = Returns(gives)
     if node.returns is not None and not (isinstance(node.returns, ast.Constant) and node.returns.value is None):
-        plan.wanted = annotation(t, node.returns)
+        plan.wanted = annotated(t, node.returns)
     if found and not (len(found) == 1 and node.body[-1] is found[0]):
         with t.builder.at(t.place(found[0])):
             flag = t.builder.variable(t.builder.constant(False, i1), "returned").ssa.owner
@@ -121,10 +146,13 @@ def body(t: Tracer, frame: Frame, node: ast.FunctionDef) -> Operand:
     return plan.value
 
 
+def is_bare(node: ast.Return) -> bool:
+    """`return` or `return None`."""
+    return node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+
+
 def returns(statements: list[ast.stmt]) -> list[ast.Return]:
     """The return statements of a function (not of those nested in it)."""
-    from pantograf.lang.names import blocks
-
     found: list[ast.Return] = []
     for node in statements:
         if isinstance(node, ast.Return):
@@ -153,8 +181,12 @@ def give(t: Tracer, node: ast.Return) -> None:
     plan = frame.returns
     assert plan is not None
     if "par_for" in frame.loops:
-        t.fail(node, "return cannot leave a par_range loop: its turns run together", "reduce into a name, and return after the loop")
-    found = t.operand(node.value) if node.value is not None else None
+        t.fail(
+            node,
+            "return cannot leave a par_range loop: its turns run together",
+            "reduce into a name, and return after the loop",
+        )
+    found = t.operand(node.value) if node.value is not None and not is_bare(node) else None
     if isinstance(found, Nothing):
         t.materialize_at(found, node.value or node)
     if plan.returned is None:
@@ -169,7 +201,7 @@ def give(t: Tracer, node: ast.Return) -> None:
         t.builder.leave()
 
 
-def give_early(t: Tracer, node: ast.Return, plan: tracing.Returns, found: Operand) -> None:
+def give_early(t: Tracer, node: ast.Return, plan: Returns, found: Operand) -> None:
     """Keep the value of a return before the end."""
     assert plan.returned is not None
     if plan.cell is None:
@@ -183,8 +215,14 @@ def give_early(t: Tracer, node: ast.Return, plan: tracing.Returns, found: Operan
     assert isinstance(plan.cell.type, CellType)
     kind = plan.cell.type.element
     if isinstance(found, (Number, NoVertex, Value)) and is_scalar(kind):
-        if isinstance(found, Value) and found.type != kind or not isinstance(found, Value) and not t.adapts(found, kind):
-            t.fail(node, f"this function gives {describe(kind)} and {describe(found)}", "one type on all paths: convert with f64(...), i64(...)")
+        if (isinstance(found, Value) and found.type != kind) or (
+            not isinstance(found, Value) and not t.adapts(found, kind)
+        ):
+            t.fail(
+                node,
+                f"this function gives {describe(kind)} and {describe(found)}",
+                "one type on all paths: convert with f64(...), i64(...)",
+            )
         value = t.builder.convert(found, kind)
     else:
         value = t.materialize_at(found, node)
@@ -196,10 +234,14 @@ def give_early(t: Tracer, node: ast.Return, plan: tracing.Returns, found: Operan
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
+def root(x: Value) -> SSAValue:
+    """What stays the same each time that a handle is read: its variable, or itself."""
+    owner = x.ssa.owner
+    return owner.variable if isinstance(owner, graph.GetOp) else x.ssa
+
+
 def check_write(t: Tracer, node: ast.AST, target: Value, at: Sequence[Value], reduction: bool = False) -> None:
     """Refuse writes that a program cannot mean; a plain write to a vertex that is not the edge's waits for the function's end."""
-    from pantograf.lang.calls import root
-
     name = target.ssa.name_hint or "this property"
     context = t.context
     if target.ssa in t.fixed:
@@ -211,7 +253,7 @@ def check_write(t: Tracer, node: ast.AST, target: Value, at: Sequence[Value], re
         t.fail(node, "a filter cannot write", "write in the function that apply runs")
     context.written.add(target.type)
     if context.kind == "edge" and at and not reduction and at[0].ssa not in context.ends:
-        hint = f"legal: {name}[src], {name}[dst], and for any vertex v: {name}[v] += x, {name}[v] = min({name}[v], x), max, or"
+        hint = f"legal: {name}[src], {name}[dst], and for any vertex v: {name}[v] += e, {name}[v] = min({name}[v], e), max, or"
         message = f"an edge function writes {name} of a vertex that is neither its src nor its dst"
         context.stray.append(UserError(message, t.place(node), hint))
 
@@ -227,40 +269,60 @@ def region(
     for value, name in zip(block.args, parameters(function.node), strict=True):
         value.name_hint = valid_hint(name)
     context.ends = tuple(arg for arg in block.args if isinstance(arg.type, VertexType))
+    context.point = t.builder.point
     with t.builder.inside(block):
         found = read(t, function, context, [Value(arg) for arg in block.args], node)
         yielded = []
         with t.builder.at(function.frame.source.name_of(function.node)):
             if gives != "nothing" and not isinstance(found, Nothing):
-                yielded = [t.truth_of_function(found, function.name)]
+                yielded = [t.truth_of_function(found, function.shown)]
             elif gives == "bool":
-                t.builder.fail(f"{function.name} gives no value, and a bool is wanted", f"end {function.name} with return and a condition")
-            elif not isinstance(found, Nothing) and not isinstance(function.node, ast.Lambda):
-                t.builder.fail(f"{function.name} gives a value that nothing takes", "leave the value out, or use where(f) for a set of vertices")
+                t.builder.fail(
+                    f"{function.shown} gives no value, and a bool is wanted",
+                    f"end {function.shown} with return and a condition",
+                )
+            elif not isinstance(found, Nothing):
+                t.builder.fail(
+                    f"{function.shown} gives a value that nothing takes",
+                    "leave the value out, or use where(f) for a set of vertices",
+                )
         t.builder.give(*yielded)
     if not context.in_place and context.stray:
         raise context.stray[0]
     for cell, place in context.read.items():
         if cell in context.reduced:
             name = context.reduced[cell]
-            raise UserError(f"{name} is reduced in this function and read in it too", place, f"read {name} after the apply")
+            raise UserError(
+                f"{name} is reduced in this function and read in it too", place, f"read {name} after the apply"
+            )
     return block, found
 
 
 def arity(t: Tracer, node: ast.AST, function: Function, wanted: Sequence[str]) -> None:
     """Check how many arguments a function takes."""
+    refuse_signature(function)
     count = len(parameters(function.node))
-    if count not in [len(w.split(", ")) for w in wanted]:
-        shape = " or ".join(f"({w})" for w in wanted)
-        kind = "an edge function" if len(wanted) > 1 or "src" in wanted[0] else "a function of vertices"
-        t.fail(node, f"{function.name} takes {count} argument{'' if count == 1 else 's'}, and {kind} takes {shape}", f"write def {function.name}{shape.split(' or ')[0]}: ...")
+    if count in [len(names.split(", ")) for names in wanted]:
+        return
+    shape = " or ".join(f"({names})" for names in wanted)
+    kind = "an edge function" if "src" in wanted[0] else "a function of vertices"
+    example = (
+        f"lambda {wanted[0]}: ..."
+        if isinstance(function.node, ast.Lambda)
+        else f"def {function.name}({wanted[0]}): ..."
+    )
+    t.fail(node, f"{function.shown} takes {plural(count, 'argument')}, and {kind} takes {shape}", f"write {example}")
 
 
 def function_argument(t: Tracer, node: ast.expr, what: str) -> Function:
     """The function that an apply is given."""
     found = t.operand(node)
     if not isinstance(found, Function):
-        t.fail(node, f"{what} takes a function, and this is {describe(found)}", "a def, a lambda, or a function of the module")
+        t.fail(
+            node,
+            f"{what} takes a function, and this is {describe(found)}",
+            "a def, a lambda, or a function of the module",
+        )
     return found
 
 
@@ -270,15 +332,25 @@ def modified_argument(t: Tracer, found: dict[str, ast.expr]) -> Value | None:
         return None
     value = t.value(found["modified"])
     if not isinstance(value.type, PropertyType):
-        t.fail(found["modified"], f"modified names a property, and this is {describe(value)}", "modified=p with p = edges.vertices.property(...)")
+        t.fail(
+            found["modified"],
+            f"modified names a property, and this is {describe(value)}",
+            "modified=p with p = edges.vertices.property(...)",
+        )
     return value
+
+
+def known_handles(*values: Operand | None) -> dict[SSAValue, Value]:
+    """The variables that an apply's own operands were read from, with what they held."""
+    owners = [(value, value.ssa.owner) for value in values if isinstance(value, Value)]
+    return {owner.variable: value for value, owner in owners if isinstance(owner, graph.GetOp)}
 
 
 def never_written(t: Tracer, node: ast.AST, function: Function, context: Context, modified: Value) -> None:
     """Refuse `modified=p` of a function that writes no property of that type."""
     if modified.type not in context.written:
         name = modified.ssa.name_hint or "it"
-        t.fail(node, f"{function.name} never writes {name}", f"modified names a property that {function.name} writes")
+        t.fail(node, f"{function.shown} never writes {name}", f"modified names a property that {function.shown} writes")
 
 
 def no_result(name: str) -> Nothing:
@@ -288,8 +360,6 @@ def no_result(name: str) -> Nothing:
 
 def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
     """`edges.from_(...).to(...).apply(f, modified=p, label="x")`."""
-    from pantograf.lang.calls import bind, program_only
-
     found = bind(t, node, "apply", ["function", "modified", "label"], 1)
     program_only(t, node, "apply", "apply in the program; in a function loop over edges.neighbor(v, k)")
     function = function_argument(t, found["function"], "apply")
@@ -299,15 +369,20 @@ def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
     weighted = is_weighted(selection.edges.type)
     if len(parameters(function.node)) == 3 and not weighted:
         hint = "declare the argument as Edges[i32], Edges[f64], or Edges[Weight] for any type"
-        raise UserError(f"{function.name} takes a weight, and these edges have none", function.frame.source.name_of(function.node), hint)
+        raise UserError(
+            f"{function.shown} takes a weight, and these edges have none",
+            function.frame.source.name_of(function.node),
+            hint,
+        )
     arity(t, found["function"], function, ["src, dst", "src, dst, weight"] if weighted else ["src, dst"])
+    held = known_handles(modified, *selection.said.values())
     blocks: dict[str, Block | None] = {"from_filter": None, "to_filter": None}
     for key in blocks:
         said = selection.said.get(key)
         if isinstance(said, Function):
             arity(t, node, said, ["v"])
-            blocks[key], _ = region(t, said, tracing.Context("filter"), [VertexType()], node, "bool")
-    context = tracing.Context("edge")
+            blocks[key], _ = region(t, said, Context("filter", captured=held), [VertexType()], node, "bool")
+    context = Context("edge", captured=held)
     types: list[Attribute] = [VertexType(), VertexType(), selection.edges.type.weight][: len(parameters(function.node))]
     block, given = region(t, function, context, types, found["function"], "nothing" if modified else "either")
     if modified is not None:
@@ -332,8 +407,6 @@ def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
 
 def apply_to_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     """`vertices.apply(f, modified=p, label="x")`."""
-    from pantograf.lang.calls import bind, program_only
-
     found = bind(t, node, "apply", ["function", "modified", "label"], 1)
     program_only(t, node, "apply", "apply in the program; in a function loop over edges.neighbor(v, k)")
     function = function_argument(t, found["function"], "apply")
@@ -342,7 +415,7 @@ def apply_to_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     arity(t, found["function"], function, ["v"])
     vertices = t.materialize(receiver)
     assert isinstance(vertices.type, VertexSetType)
-    context = tracing.Context("vertex")
+    context = Context("vertex", captured=known_handles(modified, vertices))
     block, _ = region(t, function, context, [VertexType()], found["function"], "nothing")
     if modified is not None:
         never_written(t, found["modified"], function, context, modified)
@@ -354,16 +427,12 @@ def apply_to_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
 
 def select_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     """`vertices.where(f, label="x")`."""
-    from pantograf.lang.calls import bind, program_only
-
     found = bind(t, node, "where", ["function", "label"], 1)
     program_only(t, node, "where", "where in the program")
     function = function_argument(t, found["function"], "where")
     label = t.label(node, function.name, found.get("label"))
     arity(t, found["function"], function, ["v"])
     vertices = t.materialize(receiver)
-    context = tracing.Context("where")
+    context = Context("where", captured=known_handles(vertices))
     block, _ = region(t, function, context, [VertexType()], found["function"], "bool")
     return t.builder.where(vertices, block, label=label, function=function.name, in_place=context.in_place)
-
-

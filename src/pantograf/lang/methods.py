@@ -7,15 +7,27 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from pantograf.ir import graph
-from pantograf.ir.graph import EdgesType, ListType, PropertyType, QueueType, VectorType, VertexSetType, VertexType, i1, is_scalar
+from pantograf.ir.graph import (
+    EdgesType,
+    ListType,
+    PropertyType,
+    QueueType,
+    VectorType,
+    VertexSetType,
+    VertexType,
+    i1,
+    is_scalar,
+)
+from pantograf.lang.arguments import bind, program_only
 from pantograf.lang.builder import element_of
+from pantograf.lang.functions import apply_to_edges, apply_to_vertices, select_vertices
 from pantograf.lang.values import (
     AllVertices,
     Function,
     Method,
     Nothing,
-    Number,
     NoVertex,
+    Number,
     Operand,
     Selection,
     Type,
@@ -35,6 +47,28 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
     "queue": ("priority",),
     "list": ("size",),
 }
+
+
+def kind_of(x: Operand) -> str:
+    """Which table of methods an operand has."""
+    match x:
+        case AllVertices():
+            return "vertices"
+        case Selection():
+            return "edges"
+        case Value():
+            match x.type:
+                case EdgesType():
+                    return "edges"
+                case VertexSetType():
+                    return "set"
+                case PropertyType():
+                    return "property"
+                case QueueType():
+                    return "queue"
+                case ListType():
+                    return "list"
+    return ""
 
 
 def attribute(t: Tracer, kind: str, receiver: Operand, name: str) -> Operand:
@@ -76,24 +110,8 @@ def size(t: Tracer, x: Operand, node: ast.expr | None) -> Value:
 
 def method(t: Tracer, node: ast.Call, callee: Method) -> Operand:
     """A method call."""
-    from pantograf.lang.expressions import kind_of
-
     kind = kind_of(callee.receiver)
     return METHODS[kind][callee.name](t, node, callee.receiver)
-
-
-def named(t: Tracer, node: ast.Call, what: str, names: list[str], required: int) -> dict[str, ast.expr]:
-    """The arguments of a method by name."""
-    from pantograf.lang.calls import bind
-
-    return bind(t, node, what, names, required)
-
-
-def in_program(t: Tracer, node: ast.Call, what: str, instead: str) -> None:
-    """Refuse what only the program itself may do."""
-    from pantograf.lang.calls import program_only
-
-    program_only(t, node, what, instead)
 
 
 # --- edges ------------------------------------------------------------------------------------------------------------
@@ -103,17 +121,27 @@ def restrict(clause: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
     """`from_` and `to`: one set and one filter each."""
 
     def made(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-        argument = named(t, node, clause, ["vertices"], 1)["vertices"]
+        argument = bind(t, node, clause, ["vertices"], 1)["vertices"]
         found = t.operand(argument)
+        if isinstance(found, Nothing):
+            t.materialize_at(found, argument)
         selection = receiver if isinstance(receiver, Selection) else Selection(edges_of(receiver))
         if isinstance(found, AllVertices):
             return selection
         is_filter = isinstance(found, Function)
         if not is_filter and not (isinstance(found, Value) and isinstance(found.type, VertexSetType)):
-            t.fail(argument, f"{clause} takes a vertex set or a filter, and this is {describe(found)}", f"{clause}(frontier), {clause}(f) with f giving a bool")
+            t.fail(
+                argument,
+                f"{clause} takes a vertex set or a filter, and this is {describe(found)}",
+                f"{clause}(frontier), {clause}(f) with f giving a bool",
+            )
         key = f"{clause.rstrip('_')}_{'filter' if is_filter else 'set'}"
         if key in selection.said:
-            t.fail(argument, f"{clause} already has a {'filter' if is_filter else 'set'}", f"one set and one filter: {clause}(s).{clause}(f)")
+            t.fail(
+                argument,
+                f"{clause} already has a {'filter' if is_filter else 'set'}",
+                f"one set and one filter: {clause}(s).{clause}(f)",
+            )
         assert isinstance(found, (Value, Function))
         return Selection(selection.edges, {**selection.said, key: found})
 
@@ -122,8 +150,6 @@ def restrict(clause: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
 
 def edge_apply(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     """`edges.apply(f)`."""
-    from pantograf.lang.functions import apply_to_edges
-
     return apply_to_edges(t, node, receiver if isinstance(receiver, Selection) else Selection(edges_of(receiver)))
 
 
@@ -135,38 +161,48 @@ def whole(t: Tracer, node: ast.Call, receiver: Operand, what: str) -> Value:
 
 
 def transpose(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "transpose", [], 0)
-    in_program(t, node, "transpose", "transpose in the program")
+    """`edges.transpose()`."""
+    bind(t, node, "transpose", [], 0)
+    program_only(t, node, "transpose", "transpose in the program")
     return t.builder.transpose(whole(t, node, receiver, "transpose"))
 
 
 def relabel(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "relabel", [], 0)
-    in_program(t, node, "relabel", "relabel in the program")
+    """`edges.relabel()`."""
+    bind(t, node, "relabel", [], 0)
+    program_only(t, node, "relabel", "relabel in the program")
     return t.builder.relabel(whole(t, node, receiver, "relabel"))
 
 
 def degree(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "degree", ["vertex"], 1)
+    """`edges.degree(v)`."""
+    found = bind(t, node, "degree", ["vertex"], 1)
     return t.builder.degree(whole(t, node, receiver, "degree"), t.vertex(found["vertex"]))
 
 
 def neighbor(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "neighbor", ["vertex", "k"], 2)
+    """`edges.neighbor(v, k)`."""
+    found = bind(t, node, "neighbor", ["vertex", "k"], 2)
     vertex, k = t.vertex(found["vertex"]), t.converted(found["k"], graph.i64, "k")
     return t.builder.neighbor(whole(t, node, receiver, "neighbor"), vertex, k)
 
 
 def weight(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "weight", ["vertex", "k"], 2)
+    """`edges.weight(v, k)`."""
+    found = bind(t, node, "weight", ["vertex", "k"], 2)
     edges = whole(t, node, receiver, "weight")
     if not is_weighted(edges.type):
-        t.fail(node, "these edges have no weights", "declare the argument as Edges[i32], Edges[f64], or Edges[Weight] for any type")
+        t.fail(
+            node,
+            "these edges have no weights",
+            "declare the argument as Edges[i32], Edges[f64], or Edges[Weight] for any type",
+        )
     return t.builder.weight(edges, t.vertex(found["vertex"]), t.converted(found["k"], graph.i64, "k"))
 
 
 def intersect(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "intersect", ["a", "b", "below", "label"], 2)
+    """`edges.intersect(a, b, below=c)`."""
+    found = bind(t, node, "intersect", ["a", "b", "below", "label"], 2)
     edges = whole(t, node, receiver, "intersect")
     a, b = t.vertex(found["a"]), t.vertex(found["b"])
     below = t.vertex(found["below"]) if "below" in found else None
@@ -176,27 +212,18 @@ def intersect(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
 # --- vertex sets ------------------------------------------------------------------------------------------------------
 
 
-def vertex_apply(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    from pantograf.lang.functions import apply_to_vertices
-
-    return apply_to_vertices(t, node, receiver)
-
-
-def where(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    from pantograf.lang.functions import select_vertices
-
-    return select_vertices(t, node, receiver)
-
-
 def make_property(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "property", ["type", "initial"], 1)
-    in_program(t, node, "property", "make properties in the program")
+    """`vertices.property(f64, 0)`."""
+    found = bind(t, node, "property", ["type", "initial"], 1)
+    program_only(t, node, "property", "make properties in the program")
     kind = t.operand(found["type"])
     if not (isinstance(kind, Type) and (is_scalar(kind.type) or isinstance(kind.type, VectorType))):
         legal = "legal: i32, i64, u32, u64, f32, f64, bool, Vertex, vector(f64, 20)"
         t.fail(found["type"], f"a property's values have a type, and this is {describe(kind)}", legal)
     element = kind.type.element if isinstance(kind.type, VectorType) else kind.type
-    default: Number | NoVertex = NoVertex() if isinstance(element, VertexType) else Number(False if element == i1 else 0)
+    default: Number | NoVertex = (
+        NoVertex() if isinstance(element, VertexType) else Number(False if element == i1 else 0)
+    )
     if "initial" in found:
         initial = t.converted(found["initial"], element, "a value of this property")
     else:
@@ -206,15 +233,17 @@ def make_property(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
 
 
 def add_vertex(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "add", ["vertex"], 1)
-    in_program(t, node, "add", "apply(f, modified=p) and where(f) make sets from what functions do")
+    """`s.add(v)`."""
+    found = bind(t, node, "add", ["vertex"], 1)
+    program_only(t, node, "add", "apply(f, modified=p) and where(f) make sets from what functions do")
     t.builder.add(t.materialize(receiver), t.converted(found["vertex"], VertexType(), "a member"))
     return Nothing("add gives no value", "it changes the set; write it on a line of its own")
 
 
 def copy(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "copy", [], 0)
-    in_program(t, node, "copy", "copy in the program")
+    """`p.copy()`, `s.copy()`."""
+    bind(t, node, "copy", [], 0)
+    program_only(t, node, "copy", "copy in the program")
     return t.builder.copy(t.materialize(receiver))
 
 
@@ -225,8 +254,8 @@ def aggregate(name: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
     """`sum`, `min`, `max`, `any` of all values."""
 
     def made(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-        named(t, node, name, [], 0)
-        in_program(t, node, f"{name} of a property", f"compute it before: total = p.{name}()")
+        bind(t, node, name, [], 0)
+        program_only(t, node, f"{name} of a property", f"compute it before: total = p.{name}()")
         source = t.materialize(receiver)
         assert isinstance(source.type, PropertyType)
         element = source.type.element
@@ -242,8 +271,9 @@ def aggregate(name: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
 
 
 def queue_add(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "add", ["vertex", "priority"], 2)
-    in_program(t, node, "add", "in a function: queue.update_min(v, x), update_max(v, x), update_sum(v, x, limit)")
+    """`queue.add(v, priority)`."""
+    found = bind(t, node, "add", ["vertex", "priority"], 2)
+    program_only(t, node, "add", "in a function: queue.update_min(v, x), update_max(v, x), update_sum(v, x, limit)")
     queue = t.materialize(receiver)
     vertex = t.converted(found["vertex"], VertexType(), "what is queued")
     t.builder.queue_add(queue, vertex, t.converted(found["priority"], element_of(queue.type), "a priority"))
@@ -251,8 +281,9 @@ def queue_add(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
 
 
 def queue_pop(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "pop", [], 0)
-    in_program(t, node, "pop", "pop in the program")
+    """`queue.pop()`."""
+    bind(t, node, "pop", [], 0)
+    program_only(t, node, "pop", "pop in the program")
     return t.builder.queue_pop(t.materialize(receiver))
 
 
@@ -262,7 +293,7 @@ def update(kind: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
     def made(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
         what = f"update_{kind}"
         names = ["vertex", "value", "limit"] if kind == "sum" else ["vertex", "value"]
-        found = named(t, node, what, names, len(names))
+        found = bind(t, node, what, names, len(names))
         if not t.context.is_function or t.context.kind == "filter":
             t.fail(node, f"{what} is for functions that an apply runs", "in the program: queue.add(v, priority)")
         queue = t.materialize(receiver)
@@ -278,18 +309,21 @@ def update(kind: str) -> Callable[[Tracer, ast.Call, Operand], Operand]:
 
 
 def finished(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "finished", [], 0)
+    """`queue.finished()`."""
+    bind(t, node, "finished", [], 0)
     return t.builder.queue_finished(t.materialize(receiver))
 
 
 def finished_node(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "finished_node", ["vertex"], 1)
+    """`queue.finished_node(v)`."""
+    found = bind(t, node, "finished_node", ["vertex"], 1)
     return t.builder.queue_finished_node(t.materialize(receiver), t.vertex(found["vertex"]))
 
 
 def append(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    found = named(t, node, "append", ["value"], 1)
-    in_program(t, node, "append", "append in the program")
+    """`l.append(x)`."""
+    found = bind(t, node, "append", ["value"], 1)
+    program_only(t, node, "append", "append in the program")
     target = t.materialize(receiver)
     element = element_of(target.type)
     if is_scalar(element):
@@ -297,19 +331,24 @@ def append(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     else:
         value = t.value(found["value"])
         if value.type != element:
-            t.fail(found["value"], f"this list holds vertex sets, and this is {describe(value)}", "append a VertexSet, or make pg.list_of(i32)")
+            t.fail(
+                found["value"],
+                f"this list holds vertex sets, and this is {describe(value)}",
+                "append a VertexSet, or make pg.list_of(i32)",
+            )
     t.builder.append(target, value)
     return Nothing("append gives no value", "it changes the list; write it on a line of its own")
 
 
 def list_pop(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
-    named(t, node, "pop", [], 0)
-    in_program(t, node, "pop", "pop in the program")
+    """`l.pop()`."""
+    bind(t, node, "pop", [], 0)
+    program_only(t, node, "pop", "pop in the program")
     return t.builder.list_pop(t.materialize(receiver))
 
 
 Rule = Callable[["Tracer", ast.Call, Operand], Operand]
-_SETS: Mapping[str, Rule] = {"apply": vertex_apply, "where": where, "copy": copy}
+_SETS: Mapping[str, Rule] = {"apply": apply_to_vertices, "where": select_vertices, "copy": copy}
 METHODS: Mapping[str, Mapping[str, Rule]] = {
     "edges": {
         "from_": restrict("from_"),

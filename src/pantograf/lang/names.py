@@ -26,23 +26,32 @@ class Name:
     targets: list[Path] = field(default_factory=list)
     """Blocks of the `for` loops whose target it is."""
     used: list[Path] = field(default_factory=list)
+    reached: list[Path] = field(default_factory=list)
+    """Blocks with functions that declare it `nonlocal`."""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the function itself binds it."""
+        return bool(self.assigned or self.targets)
 
     @property
     def is_variable(self) -> bool:
         """Whether it may hold different values at different times."""
-        return len(self.assigned) > 1 or bool(self.assigned and self.targets)
+        return len(self.assigned) + len(self.reached) > 1 or bool(self.assigned and self.targets)
 
     @property
     def home(self) -> Path:
         """The innermost block around all places that name it."""
-        return common([*self.assigned, *self.targets, *self.used])
+        return common([*self.assigned, *self.targets, *self.used, *self.reached])
 
 
 def common(paths: Iterable[Path]) -> Path:
     """The longest path that all of these start with."""
     first, *others = paths
     for other in others:
-        size = next((i for i, (a, b) in enumerate(zip(first, other, strict=False)) if a != b), min(len(first), len(other)))
+        size = next(
+            (i for i, (a, b) in enumerate(zip(first, other, strict=False)) if a != b), min(len(first), len(other))
+        )
         first = first[:size]
     return first
 
@@ -155,7 +164,7 @@ class _Reader:
             for used in reads | writes:
                 self.name(used).used += [path, *(self.table[name].used if name else ())]
             for written in writes:
-                self.name(written).assigned.append(path)
+                self.name(written).reached.append(path)
 
 
 def _stored(target: ast.expr) -> Iterator[str]:
@@ -167,12 +176,14 @@ def _stored(target: ast.expr) -> Iterator[str]:
 def _free(node: FunctionNode) -> tuple[set[str], set[str]]:
     """The names of the functions around it that a nested function reads, and those it writes."""
     own = analyse(node)
-    local = {n.name for n in own.table.values() if n.assigned or n.targets}
+    local = {n.name for n in own.table.values() if n.is_own}
     reads = {n.name for n in own.table.values()} - local
     return reads | own.outer.keys(), set(own.outer)
 
 
-def contains(statements: list[ast.stmt], kinds: type[ast.stmt] | tuple[type[ast.stmt], ...], into_loops: bool = True) -> bool:
+def contains(
+    statements: list[ast.stmt], kinds: type[ast.stmt] | tuple[type[ast.stmt], ...], into_loops: bool = True
+) -> bool:
     """Whether a statement of some kind stands in these (not in functions among them)."""
     for node in statements:
         if isinstance(node, kinds):

@@ -81,10 +81,14 @@ class Program:
 
     @property
     def traced(self) -> Traced:
-        """The traced program for the weight type that is set (i32 unless a graph said otherwise)."""
+        """The traced program for the weight type that is set (i32 unless a graph said otherwise), its reductions recognised: what
+        they are is part of the program's meaning."""
+        from pantograf import passes
+
         weight = self._weight or "i32"
         if weight not in self._traced:
-            self._traced[weight] = self._source.trace(weight)
+            self._traced[weight] = traced = self._source.trace(weight)
+            passes.run(traced.module, [passes.RecognizeReductions()])
         return self._traced[weight]
 
     @property
@@ -128,12 +132,19 @@ class Program:
 
     def source(self, on: Machine | str | None = None, graph: Graph | None = None, stage: str = "source") -> str:
         """The code that a machine emits for it."""
-        return cast(str, _machine().show(self.for_graph(graph) if graph else self, on or self._machine_wanted, graph, stage))
+        return cast(
+            str, _machine().show(self.for_graph(graph) if graph else self, on or self._machine_wanted, graph, stage)
+        )
 
     # --- variations
 
     def _with(self, **changes: Any) -> Program:
-        settings: dict[str, Any] = {"machine": self._machine_wanted, "schedules": self.schedules, "weight": self._weight, "requires": self._requires} | changes
+        settings: dict[str, Any] = {
+            "machine": self._machine_wanted,
+            "schedules": self.schedules,
+            "weight": self._weight,
+            "requires": self._requires,
+        } | changes
         copy = Program(self._source, **settings)
         copy._traced = self._traced
         return copy
@@ -213,7 +224,9 @@ class Program:
         op = self.op
         return {
             name: (arg.type, ... if isinstance(default, UnitAttr) else default_value(default))
-            for name, arg, default in list(zip(op.argument_names(), op.body.block.args, op.defaults.data, strict=True))[1:]
+            for name, arg, default in list(zip(op.argument_names(), op.body.block.args, op.defaults.data, strict=True))[
+                1:
+            ]
         }
 
     def bind(self, graph: Graph, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Bound:
@@ -221,7 +234,9 @@ class Program:
         wanted = self.parameters()
         signature = f"{self.name}(graph{''.join(', ' + name for name in wanted)})"
         if len(arguments) > len(wanted):
-            raise UserError(f"{self.name} takes {len(wanted)} arguments beside the graph, not {len(arguments)}", hint=signature)
+            raise UserError(
+                f"{self.name} takes {len(wanted)} arguments beside the graph, not {len(arguments)}", hint=signature
+            )
         given = dict(zip(wanted, arguments, strict=False))
         for name, value in named.items():
             if name not in wanted:
@@ -278,7 +293,9 @@ def fits(graph: Graph, declared: str) -> bool:
     """Whether a graph's weights can be read as the declared type without loss."""
     if graph.weights is None:
         return False
-    target = {"i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}[declared]
+    target = {"i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}[
+        declared
+    ]
     return np.can_cast(graph.weights.dtype, np.dtype(target), "safe")
 
 
@@ -334,7 +351,15 @@ def convert_property(graph: Graph, where: str, kind: Any, value: Any) -> Any:
     if isinstance(element, VectorType):
         shape = (graph.n, element.size.data)
         element = element.element
-    names = {"bool": "bool", "i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}
+    names = {
+        "bool": "bool",
+        "i32": "int32",
+        "i64": "int64",
+        "u32": "uint32",
+        "u64": "uint64",
+        "f32": "float32",
+        "f64": "float64",
+    }
     vertex = "int32" if graph.neighbors.dtype.itemsize == 4 else "int64"
     dtype = np.dtype(vertex if isinstance(element, VertexType) else names[type_name(element)])
     array = np.asarray(value)
@@ -415,7 +440,9 @@ def load_program(where: str) -> Program:
         raise UserError(f"{path} has no program {wanted!r}", hint=f"programs there: {', '.join(programs) or 'none'}")
     own = {key: value for key, value in programs.items() if _defined_in(value, file)} or programs
     if not wanted and len(own) != 1:
-        raise UserError(f"{path} has {len(own)} programs", hint=f"write {path}:NAME, NAME one of: {', '.join(own) or '-'}")
+        raise UserError(
+            f"{path} has {len(own)} programs", hint=f"write {path}:NAME, NAME one of: {', '.join(own) or '-'}"
+        )
     return programs[wanted or next(iter(own))]
 
 

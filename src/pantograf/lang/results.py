@@ -20,25 +20,31 @@ def give(t: Tracer, node: ast.Return) -> None:
     frame = t.frame
     assert isinstance(frame.node, ast.FunctionDef)
     if frame.node.body[-1] is not node:
-        t.fail(node, "a program returns once, on its last line", "leave loops with break, put the rest under an if, and return at the end")
+        t.fail(
+            node,
+            "a program returns once, on its last line",
+            "leave loops with break, put the rest under an if, and return at the end",
+        )
     named = [(name, value(t, name, part)) for name, part in results(t, node)]
     for i, (name, _) in enumerate(named):
         if name in (other for other, _ in named[:i]):
-            t.fail(node, f"two results have the name {name}", "return pg.results(a=x, b=y) gives each a name of its own")
+            t.fail(
+                node, f"two results have the name {name}", "return pg.results(a=x, b=y) gives each a name of its own"
+            )
     t.builder.results(named)
 
 
 def results(t: Tracer, node: ast.Return) -> list[tuple[str, ast.expr]]:
     """Each result: its name, and the expression."""
     found = node.value
-    if found is None or isinstance(found, ast.Constant) and found.value is None:
+    if found is None or (isinstance(found, ast.Constant) and found.value is None):
         return []
     if isinstance(found, ast.Tuple):
         return [(part.id if isinstance(part, ast.Name) else unnamed(t, part), part) for part in found.elts]
     if isinstance(found, ast.Name):
         return [(found.id, found)]
     if isinstance(found, ast.Call):
-        callee = t.operand(found.func) if isinstance(found.func, (ast.Name, ast.Attribute)) and is_word(found.func) else None
+        callee = t.operand(found.func) if last_word(found.func) == "results" else None
         if isinstance(callee, Word) and callee.name == "results":
             for part in found.args:
                 t.fail(part, "a result of pg.results has a name", "return pg.results(total=x)")
@@ -49,9 +55,9 @@ def results(t: Tracer, node: ast.Return) -> list[tuple[str, ast.expr]]:
     return [("value", found)]
 
 
-def is_word(node: ast.expr) -> bool:
-    """Whether a callee could be `results`."""
-    return (node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else "") == "results"
+def last_word(node: ast.expr) -> str:
+    """`c` of `a.b.c`, which may be a word of the vocabulary."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def unnamed(t: Tracer, node: ast.expr) -> str:

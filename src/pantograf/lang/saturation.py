@@ -24,7 +24,11 @@ def drop_saturation(module: ModuleOp) -> None:
     found = _Reach(module)
     found.run()
     for op in module.walk():
-        if isinstance(op, graph.BinaryOp) and op.kind.data == "add_inf" and not (found.may(op.left) or found.may(op.right)):
+        if (
+            isinstance(op, graph.BinaryOp)
+            and op.kind.data == "add_inf"
+            and not (found.may(op.left) or found.may(op.right))
+        ):
             op.properties["kind"] = StringAttr("add")
 
 

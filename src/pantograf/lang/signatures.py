@@ -10,13 +10,13 @@ from xdsl.ir import Attribute
 
 from pantograf.errors import UserError
 from pantograf.ir.graph import EdgesType, PropertyType, VectorType, VertexSetType, VertexType, is_scalar
-from pantograf.lang.tracer import TYPE_NAMES
-from pantograf.lang.values import Module, Number, NoVertex, Type, Word, describe
+from pantograf.lang.captures import TYPE_NAMES
+from pantograf.lang.values import Module, NoVertex, Number, Type, Word, describe
 
 if TYPE_CHECKING:
     from pantograf.lang.tracer import Tracer
 
-_LEGAL = f"legal: {TYPE_NAMES}, VertexSet, Property[f64], Property[vector(f64, 20)], Edges, Edges[i32], Edges[Weight]"
+_LEGAL = f"legal: {TYPE_NAMES}, VertexSet, Property[f64], Property[vector(f64, 20)]; first Edges, Edges[i32] or Edges[Weight]"
 _FIRST = "write def {name}(edges: Edges, ...), or Edges[i32] with weights"
 
 
@@ -41,6 +41,8 @@ def annotated(t: Tracer, node: ast.expr) -> Attribute:
             if base == "Property" and (is_scalar(parameter) or isinstance(parameter, VectorType)):
                 return PropertyType(parameter)
         t.fail(node, "this is not a type of a program", _LEGAL)
+    if isinstance(node, ast.Name) and not t.knows(node.id):
+        t.fail(node, f"{node.id} is not a type of a program", _LEGAL)
     if isinstance(node, (ast.Name, ast.Attribute)) and base_of(t, node) == "Edges":
         return EdgesType(NoneAttr())
     found = t.operand(node)
@@ -76,7 +78,11 @@ def program_arguments(t: Tracer, node: ast.FunctionDef) -> list[tuple[str, Attri
             source.fail(parameter, f"the argument {parameter.arg} needs a type", hint)
         kind = annotated(t, parameter.annotation)
         if isinstance(kind, EdgesType) != (i == 0):
-            message = f"the argument {parameter.arg} cannot be edges: a program has one graph" if i else "the first argument of a program is its edges"
+            message = (
+                f"the argument {parameter.arg} cannot be edges: a program has one graph"
+                if i
+                else "the first argument of a program is its edges"
+            )
             source.fail(parameter, message, _LEGAL if i else _FIRST.format(name=node.name))
         if not (is_scalar(kind) or isinstance(kind, (EdgesType, PropertyType, VertexSetType))):
             source.fail(parameter.annotation, f"{describe(kind)} cannot be an argument", _LEGAL)
@@ -93,7 +99,9 @@ def default_of(t: Tracer, parameter: ast.arg, default: ast.expr | None, kind: At
         if not is_scalar(kind):
             t.fail(default, f"{describe(kind)} has no default", "leave it out: the caller gives it")
         if not isinstance(value, (Number, NoVertex)):
-            t.fail(default, f"the default of {parameter.arg} is {describe(value)}", "a default is a number, True, False, inf or none")
+            t.fail(
+                default,
+                f"the default of {parameter.arg} is {describe(value)}",
+                "a default is a number, True, False, inf or none",
+            )
         return t.builder.default(value, kind, parameter.arg)
-
-

@@ -64,17 +64,28 @@ def parse(text: str, file: str, first_line: int = 1, shown: bool = True) -> tupl
         return source, ast.parse(text)
     except SyntaxError as error:
         row, column = error.lineno or 1, max((error.offset or 1) - 1, 0)
-        raise UserError(f"this is not Python: {error.msg}", source.at(row, column), "mend the syntax at the caret") from None
+        raise UserError(
+            f"this is not Python: {error.msg}", source.at(row, column), "mend the syntax at the caret"
+        ) from None
 
 
 @functools.lru_cache(maxsize=64)
-def _parsed(file: str, text: str) -> tuple[Source, ast.Module]:
-    return parse(text, file, shown=file.startswith("<"))
+def _functions(file: str, text: str) -> tuple[Source, dict[tuple[str, int], list[FunctionNode]]]:
+    """The functions in a file, by name and by each line that Python may call their first."""
+    source, tree = parse(text, file, shown=file.startswith("<"))
+    found: dict[tuple[str, int], list[FunctionNode]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Lambda):
+            found.setdefault(("<lambda>", node.lineno), []).append(node)
+        elif isinstance(node, ast.FunctionDef):
+            for line in {node.lineno, *(d.lineno for d in node.decorator_list)}:
+                found.setdefault((node.name, line), []).append(node)
+    return source, found
 
 
 def find(function: Callable[..., Any]) -> tuple[Source, FunctionNode]:
     """The source of a function object, and its node there."""
-    code = function.__code__  # type: ignore[attr-defined]
+    code = function.__code__
     unreachable = UserError(
         f"the source of {function.__name__} cannot be read", hint='give the text: pg.parse("def f(edges: Edges): ...")'
     )
@@ -83,31 +94,31 @@ def find(function: Callable[..., Any]) -> tuple[Source, FunctionNode]:
     except TypeError:
         raise unreachable from None
     linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)  # type: ignore[attr-defined]
+    lines = linecache.getlines(file, function.__globals__)
     if not lines:
         raise unreachable
-    source, tree = _parsed(file, "".join(lines))
-    candidates = [node for node in ast.walk(tree) if _starts_at(node, function.__name__, code.co_firstlineno)]
+    source, functions = _functions(file, "".join(lines))
+    candidates = functions.get((code.co_name, code.co_firstlineno), [])
     if len(candidates) > 1:
-        candidates = [node for node in candidates if _compiles_to(node, code)] or candidates
+        candidates = [node for node in candidates if _has_the_body_of(node, code)]
     if not candidates:
         raise unreachable
-    found = candidates[0]
-    assert isinstance(found, FunctionNode)
-    return source, found
+    return source, candidates[0]
 
 
-def _starts_at(node: ast.AST, name: str, line: int) -> bool:
-    if isinstance(node, ast.Lambda):
-        return name == "<lambda>" and node.lineno == line
-    if not isinstance(node, ast.FunctionDef):
-        return False
-    return node.name == name and line in (node.lineno, *(d.lineno for d in node.decorator_list))
+def namespace(function: Callable[..., Any]) -> dict[str, Any]:
+    """The names that a Python function sees from outside of itself."""
+    cells: dict[str, Any] = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            cells[name] = cell.cell_contents
+        except ValueError:
+            continue
+    return {**function.__globals__, **cells}
 
 
-def _compiles_to(node: ast.AST, code: Any) -> bool:
-    if not isinstance(node, ast.Lambda):
-        return True
-    body = node.body
+def _has_the_body_of(node: FunctionNode, code: Any) -> bool:
+    """Tell lambdas on one line apart by where their code says that it stands."""
+    body = node.body if isinstance(node, ast.Lambda) else node.body[0]
     span = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
     return span in set(code.co_positions())

@@ -8,31 +8,27 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-import numbers
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
 from typing import Any, NoReturn
 
-from xdsl.dialects.builtin import IntAttr, NoneAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from pantograf.errors import Place, UserError
+from pantograf.errors import Place
 from pantograf.ir import graph
-from pantograf.ir.graph import PropertyType, VectorType, VertexSetType, VertexType, is_scalar, type_name
-from pantograf.lang import source, types
-from pantograf.lang.builder import Builder, valid_hint, wider
-from pantograf.lang.names import Names, Path, analyse
-from pantograf.lang.source import FunctionNode, Source
+from pantograf.ir.graph import PropertyType, VertexSetType, VertexType, is_scalar, type_name
+from pantograf.lang import captures, refusals, types
+from pantograf.lang.builder import Builder
+from pantograf.lang.captures import BUILTINS, SCALAR_TYPES
+from pantograf.lang.frames import Context, Frame, Opened
+from pantograf.lang.names import Path
+from pantograf.lang.scalars import valid_hint, wider
 from pantograf.lang.values import (
     AllVertices,
     Cell,
-    Foreign,
     Function,
-    Module,
-    NoVertex,
     Nothing,
+    NoVertex,
     Number,
     Operand,
     Row,
@@ -45,99 +41,18 @@ from pantograf.lang.values import (
     is_number,
 )
 
-SCALAR_TYPES: dict[Any, Attribute] = {
-    types.i32: graph.i32,
-    types.i64: graph.i64,
-    types.u32: graph.u32,
-    types.u64: graph.u64,
-    types.f32: graph.f32,
-    types.f64: graph.f64,
-    types.Vertex: VertexType(),
-    bool: graph.i1,
-    int: graph.i64,
-    float: graph.f64,
-}
-TYPE_NAMES = "i32, i64, u32, u64, f32, f64, bool, Vertex"
-BUILTINS = ("abs", "min", "max", "len", "print", "range", "bool", "int", "float")
-_WORDS = {id(word): name for name, word in types.vars_of_vocabulary().items() if callable(word)}
-
-
-@dataclass(eq=False)
-class Context:
-    """Where operations run: the program itself, or a function that machines run on many edges or vertices at once."""
-
-    kind: str
-    """program, edge, vertex, where, filter or par_for."""
-    ends: tuple[SSAValue, ...] = ()
-    """The vertices that the function was given."""
-    in_place: bool = False
-    """Whether it swaps: racy by intent."""
-    reduced: dict[SSAValue, str] = field(default_factory=dict)
-    """Variables from outside that it reduces into, by name."""
-    written: set[Attribute] = field(default_factory=set)
-    """The types of the properties that it writes."""
-    read: dict[SSAValue, Place] = field(default_factory=dict)
-    """Variables from outside that it reads."""
-    stray: list[UserError] = field(default_factory=list)
-    """Writes to vertices other than its own, wrong unless it turns out to be racy by intent."""
-
-    @property
-    def is_function(self) -> bool:
-        """Whether this is a function that an apply runs."""
-        return self.kind not in ("program", "par_for")
-
-
-@dataclass
-class Opened:
-    """A block of statements being read, and the GraphIR block that it began in."""
-
-    path: Path
-    block: Block
-    context: Context
-    made: list[str] = field(default_factory=list)
-    """Plain names bound here: unknown outside."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """One function being read."""
-
-    node: FunctionNode | None
-    source: Source
-    outer: Frame | None
-    python: Mapping[str, Any]
-    """What Python knows under names that are not the program's."""
-    context: Context
-    names: Names
-    bindings: dict[str, Operand | Cell] = field(default_factory=dict)
-    bound: set[str] = field(default_factory=set)
-    lost: dict[str, int] = field(default_factory=dict)
-    """Names that have a value on some paths only, and the line that gave it."""
-    opened: list[Opened] = field(default_factory=list)
-    loops: list[str] = field(default_factory=list)
-    """The loops around, innermost last: while, for or par_for."""
-    returns: Returns | None = None
-
-
-@dataclass
-class Returns:
-    """How a function gives its one value: at its end, or through a variable and one that says that it is there."""
-
-    gives: bool
-    """Whether it gives a value at all."""
-    returned: Operation | None = None
-    """The variable that says whether it has returned; none where the only return is the end."""
-    cell: Value | None = None
-    wanted: Attribute | None = None
-    value: Operand | None = None
-    """The value of a return at the end."""
-
 
 class Tracer:
     """The state of reading one program."""
 
-    def __init__(self, expressions: Mapping[type, Callable[..., Operand]], weight: str) -> None:
+    def __init__(
+        self,
+        expressions: Mapping[type, Callable[..., Operand]],
+        read: Callable[[Tracer, list[ast.stmt]], None],
+        weight: str,
+    ) -> None:
         self.expressions = expressions
+        self.read = read
         self.builder = Builder()
         self.weight: Attribute = SCALAR_TYPES[getattr(types, weight)]
         self.generic = False
@@ -180,9 +95,7 @@ class Tracer:
         """What an expression stands for."""
         rule = self.expressions.get(type(node))
         if rule is None:
-            from pantograf.lang.refusals import expression
-
-            message, hint = expression(node)
+            message, hint = refusals.expression(node)
             self.fail(node, message, hint)
         with self.builder.at(self.place(node)):
             return rule(self, node)
@@ -206,7 +119,10 @@ class Tracer:
                 self.builder.fail(x.why, x.hint)
             case Row():
                 self.builder.fail("a vector is read one element at a time", "write p[v, i]")
-        self.builder.fail(f"{describe(x)} is no value of a program", "values are scalars, vertices, sets, properties, queues and lists")
+        self.builder.fail(
+            f"{describe(x)} is no value of a program",
+            "values are scalars, vertices, sets, properties, queues and lists",
+        )
 
     def materialize_at(self, x: Operand, node: ast.AST) -> Value:
         """An operand as a value, made at a node."""
@@ -221,7 +137,9 @@ class Tracer:
         with self.builder.at(self.place(node)):
             value = self.materialize(found)
             if not is_scalar(value.type):
-                self.builder.fail(f"a number or a vertex is wanted here, and this is {describe(value)}", _scalar_hint(value.type))
+                self.builder.fail(
+                    f"a number or a vertex is wanted here, and this is {describe(value)}", _scalar_hint(value.type)
+                )
         return value
 
     def operand_as(self, node: ast.expr, t: Attribute) -> Operand:
@@ -271,7 +189,9 @@ class Tracer:
         """What a filter or an edge function gives, which is a bool."""
         value = self.materialize(x)
         if value.type != graph.i1:
-            self.builder.fail(f"{name} gives {describe(value)}, and a bool is wanted", "return a comparison, or no value")
+            self.builder.fail(
+                f"{name} gives {describe(value)}, and a bool is wanted", "return a comparison, or no value"
+            )
         return value
 
     def vertex(self, node: ast.expr, what: str = "this") -> Value:
@@ -286,9 +206,7 @@ class Tracer:
 
     def statements(self, nodes: list[ast.stmt]) -> None:
         """Read statements in the block that is open."""
-        from pantograf.lang.statements import read
-
-        read(self, nodes)
+        self.read(self, nodes)
 
     @contextmanager
     def opened(self, nodes: list[ast.stmt], block: Block) -> Iterator[None]:
@@ -364,6 +282,10 @@ class Tracer:
         home = frame.names.table[name].home
         opened = next(o for o in reversed(frame.opened) if o.path == home[: len(o.path)])
         value = self.materialize(x)
+        if isinstance(value.type, (graph.EdgesType, graph.QueueType, graph.ListType)):
+            self.fail(
+                node, f"{name} is {describe(value)}, and cannot be given another one", "give each a name of its own"
+            )
         here = frame.opened[-1]
         if opened.context is not frame.context:
             self.outer_write(name, node)
@@ -417,7 +339,7 @@ class Tracer:
         self.fail(
             node,
             f"{name} belongs to the program, and {where} may only reduce into it",
-            f"legal: {name} += x, {name} -= x, {name} = min({name}, x), max({name}, x), {name} or x",
+            f"legal: {name} += e, {name} -= e, {name} = min({name}, e), max({name}, e), {name} or e",
         )
 
     def adapts(self, x: Number | NoVertex, t: Attribute) -> bool:
@@ -434,21 +356,31 @@ class Tracer:
         """Complain that a name would have two types."""
         have, want = type_name(t), x
         shown = type_name(want.type) if isinstance(want, Value) else ""
-        first = f"start it as {shown}(...), or " if shown and is_scalar(t) and isinstance(want, Value) and is_scalar(want.type) else ""
+        first = (
+            f"start it as {shown}(...), or "
+            if shown and is_scalar(t) and isinstance(want, Value) and is_scalar(want.type)
+            else ""
+        )
         if isinstance(want, Number):
             first = f"start it as {want.own_type}(...), or "
         convert = f"convert with {have}(...)" if is_scalar(t) else "use another name"
-        self.fail(node, f"{name} has two types: it is {describe(t)}, and this is {describe(want)}", f"a name has one type: {first}{convert}")
+        self.fail(
+            node,
+            f"{name} has two types: it is {describe(t)}, and this is {describe(want)}",
+            f"a name has one type: {first}{convert}",
+        )
 
     def owner(self, name: str, node: ast.AST) -> Frame:
         """The frame whose name a `nonlocal` declaration means."""
         frame = self.frame.outer
         while frame is not None:
-            if name in frame.names.table and (frame.names.table[name].assigned or frame.names.table[name].targets):
-                if name not in frame.names.outer:
-                    return frame
+            entry = frame.names.table.get(name)
+            if entry is not None and entry.is_own and name not in frame.names.outer:
+                return frame
             frame = frame.outer
-        self.fail(node, f"there is no {name} around this function", "nonlocal is for names of the functions around this one")
+        self.fail(
+            node, f"there is no {name} around this function", "nonlocal is for names of the functions around this one"
+        )
 
     def lookup(self, name: str, node: ast.AST) -> Operand | Cell:
         """What a name stands for here."""
@@ -457,22 +389,30 @@ class Tracer:
             if name in frame.bindings and name in frame.bound:
                 return frame.bindings[name]
             entry = frame.names.table.get(name)
-            if entry is not None and (entry.assigned or entry.targets) and name not in frame.names.outer:
+            if entry is not None and entry.is_own and name not in frame.names.outer:
                 self.unbound(name, frame, node)
             if frame.outer is None:
                 break
             frame = frame.outer
         python = self.frame.python
         if name in python:
-            return self.captured(name, python[name], node)
+            return captures.captured(self, name, python[name], node)
         if name in BUILTINS:
             return Type(SCALAR_TYPES[getattr(builtins, name)]) if name in ("bool", "int", "float") else Word(name)
         known = self.known_names()
         close = difflib.get_close_matches(name, known, 1)
-        hint = f"did you mean {close[0]}?" if close else f"names here: {', '.join(known)}"
+        hint = (f"did you mean {close[0]}? " if close else "") + f"names here: {', '.join(known)}"
         if hasattr(builtins, name):
-            self.fail(node, f"Python's {name} has no meaning in a program", f"builtins that programs know: {', '.join(BUILTINS)}")
+            self.fail(
+                node,
+                f"Python's {name} has no meaning in a program",
+                f"builtins that programs know: {', '.join(BUILTINS)}",
+            )
         self.fail(node, f"there is no name {name!r}", hint)
+
+    def knows(self, name: str) -> bool:
+        """Whether a name means something here."""
+        return name in self.known_names() or name in self.frame.python or name in ("bool", "int", "float")
 
     def unbound(self, name: str, frame: Frame, node: ast.AST) -> NoReturn:
         """Complain that a name has no value yet, or not on every path."""
@@ -480,7 +420,11 @@ class Tracer:
         if line is None:
             self.fail(node, f"{name} has no value yet", f"give {name} a value before this line")
         row = line + frame.source.first_line - 1
-        self.fail(node, f"{name} has no value on every path to here (line {row} gives it one)", f"give {name} a value before the branch or loop")
+        self.fail(
+            node,
+            f"{name} has no value on every path to here (line {row} gives it one)",
+            f"give {name} a value before the branch or loop",
+        )
 
     def known_names(self) -> list[str]:
         """The author's names that have a value here."""
@@ -491,95 +435,10 @@ class Tracer:
             frame = frame.outer
         return found
 
-    def captured(self, name: str, x: Any, node: ast.AST) -> Operand:
-        """A Python object as an operand: numbers are frozen, functions are read, the vocabulary is known."""
-        if x is types.none:
-            return NoVertex()
-        if x is types.inf:
-            return Number(float("inf"))
-        if x is types.Weight:
-            self.generic = True
-            return Type(self.weight)
-        if isinstance(x, type) and x in SCALAR_TYPES:
-            return Type(SCALAR_TYPES[x])
-        if x is types.VertexSet:
-            return Type(VertexSetType())
-        if id(x) in _WORDS:
-            return Word(_WORDS[id(x)])
-        if isinstance(x, types.Annotation):
-            return Type(self.annotation(x, node))
-        if isinstance(x, types.Extern):
-            return Foreign(x)
-        if isinstance(x, ModuleType):
-            return Module(x)
-        if isinstance(x, (bool, int, float)):
-            return Number(x)
-        if isinstance(x, numbers.Number) and hasattr(x, "item") and isinstance(x.item(), (bool, int, float)):
-            return Number(x.item())
-        if type(x).__name__ == "bool" and hasattr(x, "item"):
-            return Number(bool(x))
-        if isinstance(x, str):
-            return Text(x)
-        if isinstance(x, FunctionType):
-            return self.outside(x)
-        if type(x).__module__ == "numpy" and hasattr(x, "shape"):
-            self.fail(node, f"{name} is a NumPy array, which a program cannot capture", f"make it an argument: {name}: Property[f64]")
-        if getattr(x, "__module__", "") == "pantograf.lang.program" or type(x).__module__ == "pantograf.lang.program":
-            self.fail(node, f"{name} is a program, and a program cannot call another", "move what they share into a plain function; calls are inlined")
-        builtin = getattr(x, "__name__", name)
-        if builtin in BUILTINS and getattr(builtins, builtin, None) is x:
-            return Word(builtin)
-        if callable(x):
-            self.fail(
-                node,
-                f"{name} is a Python {type(x).__name__}, which a program cannot call",
-                "legal: functions in Python source, which are inlined; @pg.extern functions; pg.sqrt exp log floor ceil; abs min max",
-            )
-        self.fail(
-            node,
-            f"{name} is a Python {type(x).__name__}, which a program cannot capture",
-            "numbers and bools are frozen when the program is read; arrays come in as arguments: Property[f64]",
-        )
-
     def beside(self, outside: Frame, node: ast.FunctionDef) -> None:
         """A function that stands beside the program in its text."""
         outside.bindings[node.name] = Function(node.name, node, outside)
         outside.bound.add(node.name)
-
-    def outside(self, function: FunctionType) -> Function:
-        """A Python function from outside of the program, as one that can be inlined."""
-        text, node = source.find(function)
-        frame = Frame(None, text, None, namespace(function), self.frames[0].context, Names({}, {}, {}))
-        return Function(function.__name__ if function.__name__ != "<lambda>" else "lambda", node, frame)
-
-    # --- types
-
-    def annotation(self, x: Any, node: ast.AST) -> Attribute:
-        """A Python object as a type."""
-        if x is types.Weight:
-            self.generic = True
-            return self.weight
-        if isinstance(x, type) and x in SCALAR_TYPES:
-            return SCALAR_TYPES[x]
-        if x is types.Edges:
-            return graph.EdgesType(NoneAttr())
-        if x is types.VertexSet:
-            return VertexSetType()
-        if isinstance(x, types.Annotation):
-            inner = self.annotation(x.parameter, node)
-            if x.base == "Property" and (is_scalar(inner) or isinstance(inner, VectorType)):
-                return PropertyType(inner)
-            if is_scalar(inner) and not isinstance(inner, VertexType):
-                if x.base == "Edges":
-                    return graph.EdgesType(inner)
-                if x.base == "vector" and x.size is not None:
-                    return VectorType(IntAttr(x.size), inner)
-            self.fail(node, f"{x!r} is not a type of a program", f"in brackets: {TYPE_NAMES}")
-        self.fail(
-            node,
-            "this is not a type of a program",
-            f"legal: {TYPE_NAMES}, VertexSet, Edges, Edges[i32], Property[f64], Property[vector(f64, 20)]",
-        )
 
     # --- labels
 
@@ -596,23 +455,6 @@ class Tracer:
             (text_, place), self.pending_label = self.pending_label, None
             return self.builder.labels.given(text_, place)
         return self.builder.labels.made(made)
-
-
-def namespace(function: FunctionType) -> dict[str, Any]:
-    """The names that a Python function sees from outside of itself."""
-    cells: dict[str, Any] = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            cells[name] = cell.cell_contents
-        except ValueError:
-            continue
-    return {**function.__globals__, **cells}
-
-
-def enter(function: Function, context: Context) -> Frame:
-    """A frame to read a function in."""
-    base = function.frame
-    return Frame(function.node, base.source, base, base.python, context, analyse(function.node))
 
 
 def _scalar_hint(t: Attribute) -> str:

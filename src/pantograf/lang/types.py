@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, ParamSpec, TypeVar
 
@@ -67,12 +66,13 @@ class _Word:
         return self.name
 
 
-none: Any = _Word("none")
+none: Vertex
 """No vertex."""
 inf: Any = _Word("inf")
 """More than every number; of an integer type, its largest value."""
 
 if not TYPE_CHECKING:
+    none = _Word("none")
 
     class _Scalar:
         """A type of single values; calling it in a program converts a value to it."""
@@ -131,7 +131,9 @@ class VertexSet(_Handle):
     def __iter__(self) -> Iterator[NoReturn]:
         _outside("a loop over vertices")
 
-    def apply(self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "") -> VertexSet:
+    def apply(
+        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = ""
+    ) -> VertexSet:
         """Call `function(v)` for each vertex; the result, with `modified`, is the set of vertices that were written there."""
         _outside("apply")
 
@@ -192,7 +194,9 @@ class Edges(_Handle, Generic[W]):
         """The edges whose destination is in a set, or passes a filter."""
         _outside("to")
 
-    def apply(self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "") -> VertexSet:
+    def apply(
+        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = ""
+    ) -> VertexSet:
         """Call `function(src, dst)` or `function(src, dst, weight)` for each edge.
 
         The result is the set of vertices whose value in `modified` was written; without `modified`, the destinations for which
@@ -424,6 +428,8 @@ class Extern:
         self.function = function
         self.name = function.__name__
         self.__doc__ = function.__doc__
+        import inspect
+
         names = {**vars_of_vocabulary(), **function.__globals__}
         signature = inspect.signature(function)
         self.inputs = [_scalar_type(self.name, p.name, p.annotation, names) for p in signature.parameters.values()]
@@ -442,8 +448,8 @@ def _scalar_type(function: str, what: str, annotation: Any, names: dict[str, Any
     legal = "legal: i32, i64, u32, u64, f32, f64, bool, as in def f(x: f64) -> f64"
     if isinstance(annotation, str):
         try:
-            annotation = eval(annotation, names)  # noqa: S307  (an annotation of the user's own function)
-        except Exception:
+            annotation = eval(annotation, names)
+        except (NameError, AttributeError, TypeError, SyntaxError):
             raise UserError(f"{function}: the type {annotation!r} of {what} is not known", hint=legal) from None
     if annotation not in (i32, i64, u32, u64, f32, f64, bool, int, float):
         raise UserError(f"{function}: {what} needs a scalar type", hint=legal)

@@ -1,4 +1,4 @@
-"""What an expression of a program stands for while it is read: a value in GraphIR, or something that leaves no operation behind."""
+"""What an expression of a program stands for while it is read: a value in GraphIR, or something without an operation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from xdsl.ir import Attribute, SSAValue
 from pantograf.ir.graph import CellType, EdgesType, VertexType, is_float, type_name
 
 if TYPE_CHECKING:
+    from pantograf.lang.frames import Context, Frame
     from pantograf.lang.source import FunctionNode
-    from pantograf.lang.tracer import Context, Frame
     from pantograf.lang.types import Extern
 
 
@@ -77,6 +77,11 @@ class Function:
     node: FunctionNode
     frame: Frame
     """Where its free names are looked up."""
+
+    @property
+    def shown(self) -> str:
+        """What a message calls it."""
+        return "the lambda" if self.name == "lambda" else self.name
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,21 @@ class Nothing:
 
 
 Operand = (
-    Value | Number | NoVertex | Text | Function | Foreign | Type | Word | Module | AllVertices | Selection | Row | Method | Several | Nothing
+    Value
+    | Number
+    | NoVertex
+    | Text
+    | Function
+    | Foreign
+    | Type
+    | Word
+    | Module
+    | AllVertices
+    | Selection
+    | Row
+    | Method
+    | Several
+    | Nothing
 )
 
 
@@ -170,7 +189,7 @@ def describe(x: Operand | Cell | Attribute) -> str:
         case Text():
             return "a text"
         case Function():
-            return f"the function {x.name}"
+            return "the lambda" if x.name == "lambda" else f"the function {x.name}"
         case Foreign():
             return f"the extern {x.extern.name}"
         case Type():
@@ -194,7 +213,7 @@ def describe(x: Operand | Cell | Attribute) -> str:
         case Value() | Cell():
             return describe(x.type)
     name = type_name(x)
-    return f"{'an' if name[0] in 'aeioEi' else 'a'} {name}"
+    return f"{'an' if name[0] in 'aeioE' or name in ('f32', 'f64') else 'a'} {name}"
 
 
 def show_number(value: float) -> str:

@@ -32,6 +32,7 @@ from pantograf.passes.deduplicate import Deduplicate
 from pantograf.passes.find_early_exits import FindEarlyExits
 from pantograf.passes.find_snapshots import FindSnapshots
 from pantograf.passes.forward_stores import ForwardStores
+from pantograf.passes.fusion import FuseApplies, FuseLoops, SplitLoop
 from pantograf.passes.insert_atomics import InsertAtomics
 from pantograf.passes.labels import AttachSchedules, find_label, label_paths
 from pantograf.passes.query import Defaults, Pass, Query, traversal
@@ -42,6 +43,9 @@ from pantograf.passes.reuse_frontiers import ReuseFrontiers
 PASSES: dict[str, type[Pass]] = {
     kind.spec_name: kind
     for kind in (
+        SplitLoop,
+        FuseLoops,
+        FuseApplies,
         AttachSchedules,
         RecognizeReductions,
         ForwardStores,
@@ -119,6 +123,8 @@ __all__ = [
     "FindEarlyExits",
     "FindSnapshots",
     "ForwardStores",
+    "FuseApplies",
+    "FuseLoops",
     "InsertAtomics",
     "Pass",
     "Query",
@@ -126,6 +132,7 @@ __all__ = [
     "RecognizeReductions",
     "ReuseFrontiers",
     "SplitHybrids",
+    "SplitLoop",
     "find_label",
     "label_paths",
     "parse_pipeline",

@@ -74,5 +74,7 @@ class AttachSchedules:
         for label, text in self.schedules:
             op = find_label(module, label)
             if taken.setdefault(op, label) != label:
-                raise UserError(f"two schedules are for {_path(op)}: at {taken[op]!r} and at {label!r}", hint="give one")
+                raise UserError(
+                    f"two schedules are for {_path(op)}: at {taken[op]!r} and at {label!r}", hint="give one"
+                )
             op.attributes["schedule"] = StringAttr(text)

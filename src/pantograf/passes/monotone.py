@@ -60,7 +60,9 @@ class Movement:
             case g.QueuePriorityOp() | g.QueueFinishedNodeOp() | g.QueueFinishedOp():
                 raise WhyNot(op, "asks the queue which bucket is current: in another order it is another")
             case g.ReduceOp() | g.CompareAndSwapOp():
-                raise WhyNot(op, f"uses whether {place_shown(op.target, op.operands[1:2])} changed: that depends on the order")
+                raise WhyNot(
+                    op, f"uses whether {place_shown(op.target, op.operands[1:2])} changed: that depends on the order"
+                )
         if any(self.of(operand) for operand in op.operands):
             raise WhyNot(op, f"{_word(op)} of {self.source} need not keep the order of its values")
         return STILL
@@ -108,7 +110,9 @@ class Movement:
             elif isinstance(around, g.ForOp):
                 conditions = [around.low, around.high, around.step]
             if any(self.of(condition) for condition in conditions):
-                raise WhyNot(op, f"which value the message takes depends on {self.source} in a way that may be no order")
+                raise WhyNot(
+                    op, f"which value the message takes depends on {self.source} in a way that may be no order"
+                )
             around = around.parent_op()
 
     def _join(self, op: Operation, moves: list[int]) -> int:

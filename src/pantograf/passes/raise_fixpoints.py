@@ -2,7 +2,8 @@
 
 The edge function must do nothing but combine a message into `p[dst]` by min, max or or, and the message must never get worse
 when `p[src]` gets better. Then the last values are the best over all paths from the first frontier, whichever way the messages
-travelled. (Arithmetic is taken as exact: an overflow is an overflow in any order, but perhaps not the same.)
+travelled. (Arithmetic is taken as exact: an overflow is an overflow in any order, but perhaps not the same.) Or it sends deltas,
+see `deltas`.
 """
 
 from __future__ import annotations
@@ -31,9 +32,12 @@ from pantograf.ir.functions import (
     roots,
     shown,
 )
+from pantograf.passes import deltas
 from pantograf.passes.monotone import AGAINST, STILL, Movement, WhyNot
 from pantograf.passes.query import Query
 from pantograf.passes.recognize_reductions import drop_dead
+
+_MAY_STOP = "the loop may stop while vertices are still active: what is done by then depends on the order"
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,15 @@ class _Found:
     state: SSAValue
     kind: str
     writes: list[Operation]
+    settle: g.WhereOp | None = None
 
 
 def _recognize(loop: g.WhileOp) -> _Found:
     condition = _condition(loop)
     _only_known(loop)
     applies = [op for op in loop.body.block.ops if isinstance(op, APPLIES)]
+    if len(applies) == 2 and isinstance(applies[0], g.EdgeApplyOp) and isinstance(applies[1], g.WhereOp):
+        return _recognize_deltas(loop, applies[0], applies[1], condition)
     if len(applies) != 1 or not isinstance(applies[0], g.EdgeApplyOp):
         if len(applies) > 1:
             raise WhyNot(applies[1], "a second apply runs in each round: each needs what the other has finished")
@@ -83,6 +90,8 @@ def _recognize(loop: g.WhileOp) -> _Found:
     frontier, queue = (None, condition) if isinstance(condition.type, g.QueueType) else (condition, None)
     if frontier is not None:
         _frontier_shape(loop, apply, frontier)
+        if apply.modified is None:
+            raise WhyNot(apply, "which vertices are active next is not which changed: write modified=")
     else:
         assert queue is not None
         _queue_shape(loop, apply, queue)
@@ -96,8 +105,37 @@ def _recognize(loop: g.WhileOp) -> _Found:
         _guards(write, function, movement)
     if apply.modified is not None and relation(apply.modified, state) != "same":
         raise WhyNot(apply, f"the frontier holds what changed in {shown(apply.modified)}, not in {shown(state)}")
-    _filters(apply, state, kind, frontier, function)
+    _filters(apply, state, frontier)
     return _Found(loop, apply, frontier, queue, state, kind, writes)
+
+
+def _recognize_deltas(loop: g.WhileOp, apply: g.EdgeApplyOp, settle: g.WhereOp, frontier: SSAValue) -> _Found:
+    """The form with a second function, `settle`, that decides which vertices pass on what they received."""
+    if isinstance(frontier.type, g.QueueType) or apply.out is None or apply.modified is None:
+        raise WhyNot(settle, "a second apply runs in each round: each needs what the other has finished")
+    if settle.vertices is not apply.out:
+        raise WhyNot(settle, "settling has to look at just the vertices that received something: received.where(...)")
+    _frontier_shape(loop, apply, frontier, settle)
+    function = function_of(apply, "apply")
+    effects = function.effects()
+    for op in effects:
+        if not isinstance(op, g.ReduceOp) or op.kind.data != "sum" or isinstance(op.target.type, g.CellType):
+            raise WhyNot(op, "beside a settling function, the edge function has to add one message to its destination")
+        if len(op.at) != 1 or op.at[0] is not function.block.args[1]:
+            raise WhyNot(op, f"the function writes {place_shown(op.target, op.at)}, not at its destination")
+    if len(effects) != 1:
+        raise WhyNot(apply, "beside a settling function, the edge function has to add one message to its destination")
+    write = effects[0]
+    assert isinstance(write, g.ReduceOp)
+    if relation(apply.modified, write.target) != "same":
+        raise WhyNot(apply, f"the function writes {shown(write.target)}, and {shown(apply.modified)} says who received")
+    if write.parent_block() is not function.block:
+        raise WhyNot(write, "whether a message is sent depends on a condition")
+    deltas.check(function, write, settle)
+    changed = [write.target, *(access.handle for access in function_of(settle, "apply").accesses() if access.writes)]
+    for state in changed:
+        _filters(apply, state, frontier)
+    return _Found(loop, apply, frontier, None, write.target, "sum", [write], settle)
 
 
 def _condition(loop: g.WhileOp) -> SSAValue:
@@ -106,9 +144,8 @@ def _condition(loop: g.WhileOp) -> SSAValue:
     assert isinstance(last, g.YieldOp)
     found = _asks(last.values[0])
     if found is None:
-        op = last.values[0].owner
-        if isinstance(op, g.BinaryOp) and (_asks(op.left) or _asks(op.right)) is not None:
-            raise WhyNot(op, "the loop may stop while vertices are still active: what is done by then depends on the order")
+        if any(_asks(value) is not None for op in loop.condition.walk() for value in op.results if value.uses):
+            raise WhyNot(loop, _MAY_STOP)
         raise WhyNot(loop, "the loop does not run just while a frontier or a queue has members")
     return found
 
@@ -151,11 +188,15 @@ def _only_known(loop: g.WhileOp) -> None:
             case g.PrintOp():
                 raise WhyNot(op, "each round prints")
             case g.BreakOp():
-                raise WhyNot(op, "the loop may stop while vertices are still active: what is done by then depends on the order")
+                raise WhyNot(op, _MAY_STOP)
             case g.ContinueOp():
                 raise WhyNot(op, "a round may be cut short")
-            case g.SetOp() if not isinstance(op.variable.type, g.CellType) or op.variable.type.element != g.VertexSetType():
-                raise WhyNot(op, f"{shown(op.variable)} is set in each round, and rounds have no meaning in another order")
+            case g.SetOp() if (
+                not isinstance(op.variable.type, g.CellType) or op.variable.type.element != g.VertexSetType()
+            ):
+                raise WhyNot(
+                    op, f"{shown(op.variable)} is set in each round, and rounds have no meaning in another order"
+                )
             case g.AppendOp() | g.ListPopOp() | g.ListGetOp():
                 raise WhyNot(op, "each round's vertices are kept in a list")
             case g.SizeOp() if list(op.out.uses):
@@ -178,8 +219,9 @@ def _only_known(loop: g.WhileOp) -> None:
                 raise WhyNot(op, f"each round also does {op.name.removeprefix('graph.')}")
 
 
-def _frontier_shape(loop: g.WhileOp, apply: g.EdgeApplyOp, frontier: SSAValue) -> None:
-    """Check `frontier = edges.from_(frontier)...apply(...)`."""
+def _frontier_shape(loop: g.WhileOp, apply: g.EdgeApplyOp, frontier: SSAValue, settle: g.WhereOp | None = None) -> None:
+    """Check `frontier = edges.from_(frontier)...apply(...)`, perhaps with `.where(settle)` behind it."""
+    changed = apply.out if settle is None else settle.out
     name = shown(frontier)
     source = apply.from_.owner if apply.from_ is not None else None
     if not isinstance(source, g.GetOp) or source.variable is not frontier:
@@ -188,17 +230,15 @@ def _frontier_shape(loop: g.WhileOp, apply: g.EdgeApplyOp, frontier: SSAValue) -
         op = use.operation
         if not loop.body.is_ancestor(op):
             continue
-        if isinstance(op, g.SetOp) and (apply.out is None or op.value is not apply.out):
+        if isinstance(op, g.SetOp) and op.value is not changed:
             raise WhyNot(op, f"{name} is not just what the apply changed")
         if isinstance(op, g.GetOp) and any(user.operation is not apply or user.index != 1 for user in op.out.uses):
             raise WhyNot(op, f"{name} is used for something else in each round")
     sets = [op for op in loop.body.block.ops if isinstance(op, g.SetOp)]
     if len(sets) != 1 or sets[0].variable is not frontier:
         raise WhyNot(sets[0] if sets else apply, f"{name} does not become what the apply changed")
-    if apply.out is not None and len(list(apply.out.uses)) != 1:
+    if any(out is not None and len(list(out.uses)) != 1 for out in (apply.out, changed)):
         raise WhyNot(apply, "what the apply changed is used for something else in each round")
-    if apply.modified is None:
-        raise WhyNot(apply, "which vertices are active next is not which changed: write modified=")
 
 
 def _queue_shape(loop: g.WhileOp, apply: g.EdgeApplyOp, queue: SSAValue) -> None:
@@ -210,7 +250,9 @@ def _queue_shape(loop: g.WhileOp, apply: g.EdgeApplyOp, queue: SSAValue) -> None
             raise WhyNot(sets[0], f"{shown(source.variable)}, the last bucket, is used after the loop")
         source = sets[0].value.owner
     elif sets:
-        raise WhyNot(sets[0], f"{shown(sets[0].variable)} is set in each round, and rounds have no meaning in another order")
+        raise WhyNot(
+            sets[0], f"{shown(sets[0].variable)} is set in each round, and rounds have no meaning in another order"
+        )
     pops = [op for op in loop.body.walk() if isinstance(op, g.QueuePopOp)]
     if len(pops) != 1 or source is not pops[0] or canonical(pops[0].queue) is not canonical(queue):
         raise WhyNot(apply, "the apply does not start from the queue's next bucket")
@@ -235,7 +277,9 @@ def _writes(function: Function, queue: SSAValue | None) -> tuple[SSAValue, str, 
     state, kind = found[0]
     for (other, how), op in zip(found, effects, strict=True):
         if relation(other, state) != "same" or how != kind:
-            raise WhyNot(op, f"the function writes {shown(other)} as well as {shown(state)}: they would get out of step")
+            raise WhyNot(
+                op, f"the function writes {shown(other)} as well as {shown(state)}: they would get out of step"
+            )
     return state, kind, effects
 
 
@@ -290,13 +334,15 @@ def _guards(write: Operation, function: Function, movement: Movement) -> None:
         if isinstance(around, g.IfOp):
             fine = movement.improves(around.condition) if around.then.is_ancestor(inner) else None
             if fine is False or (fine is None and movement.of(around.condition) != STILL):
-                raise WhyNot(write, f"whether the message is sent depends on {movement.source}, and a better value may stop it")
+                raise WhyNot(
+                    write, f"whether the message is sent depends on {movement.source}, and a better value may stop it"
+                )
         elif isinstance(around, LOOPS):
             movement.steady(write)
         inner, around = around, around.parent_op()
 
 
-def _filters(apply: g.EdgeApplyOp, state: SSAValue, kind: str, frontier: SSAValue | None, body: Function) -> None:
+def _filters(apply: g.EdgeApplyOp, state: SSAValue, frontier: SSAValue | None) -> None:
     """Check that no filter looks at what the loop changes."""
     for function in functions_of(apply):
         if function.role == "apply":
@@ -348,18 +394,32 @@ def _raise(found: _Found) -> None:
         operands=[apply.edges, _outer(found.state, builder), start, queue],
         result_types=[],
         properties=properties,
-        regions=[[to_filter] if to_filter is not None else no_region, _message(found), no_region],
+        regions=[
+            [to_filter] if to_filter is not None else no_region,
+            _message(found),
+            [found.settle.apply.clone()] if found.settle is not None else no_region,
+        ],
     )
     fixpoint.location = apply.location
     schedules = [op.attributes["schedule"] for op in (apply, loop) if "schedule" in op.attributes]
     for name, schedule in zip(("schedule", "loop_schedule"), schedules, strict=False):
         fixpoint.attributes[name] = schedule
+    if found.settle is not None and "schedule" in found.settle.attributes:
+        fixpoint.attributes["settle_schedule"] = found.settle.attributes["schedule"]
     builder.insert(fixpoint)
-    if found.frontier is not None:
+    if found.frontier is not None and _read_elsewhere(found):
         empty = builder.insert(g.VertexSetOp(operands=[apply.edges, []], result_types=[g.VertexSetType()]))
         ended = builder.insert(g.SetOp(operands=[found.frontier, empty.out]))
         empty.location = ended.location = loop.location
     Rewriter.erase_op(loop)
+
+
+def _read_elsewhere(found: _Found) -> bool:
+    """Whether anything outside the loop may read the variable of the frontier afterwards."""
+    assert found.frontier is not None
+    gets = [use.operation for use in found.frontier.uses if isinstance(use.operation, g.GetOp)]
+    outside = [op for op in gets if not found.loop.is_ancestor(op)]
+    return len(outside) > 1 or isinstance(found.loop.parent_op(), (*LOOPS, g.IfOp))
 
 
 def _hoist(found: _Found) -> None:
@@ -410,6 +470,7 @@ def _gathered(block: Block, writes: list[Operation], found: _Found) -> SSAValue:
     """The combination of all messages of one call, kept in a variable that starts with what changes nothing."""
     t = _value(writes[0]).type
     start = Builder(InsertPoint.at_start(block))
+    kind = "add" if found.kind == "sum" else found.kind
     nothing = start.insert(nothing_to_say(found.kind, t))
     cell = start.insert(g.VariableOp(operands=[nothing.out], result_types=[g.CellType(t)]))
     cell.out.name_hint = "message"
@@ -417,9 +478,7 @@ def _gathered(block: Block, writes: list[Operation], found: _Found) -> SSAValue:
         here = Builder(InsertPoint.before(write))
         so_far = here.insert(g.GetOp(operands=[cell.out], result_types=[t]))
         both = here.insert(
-            g.BinaryOp(
-                operands=[so_far.out, _value(write)], properties={"kind": StringAttr(found.kind)}, result_types=[t]
-            )
+            g.BinaryOp(operands=[so_far.out, _value(write)], properties={"kind": StringAttr(kind)}, result_types=[t])
         )
         here.insert(g.SetOp(operands=[cell.out, both.out]))
         Rewriter.erase_op(write)
@@ -430,7 +489,7 @@ def _gathered(block: Block, writes: list[Operation], found: _Found) -> SSAValue:
 
 def nothing_to_say(kind: str, t: Attribute) -> g.ConstantOp:
     """The constant that a reduction of this kind ignores."""
-    if kind == "or":
+    if kind in ("or", "sum"):
         return g.constant(0, t)
     if kind == "min":
         return g.constant(True if t == g.i1 else g.infinity(t), t)

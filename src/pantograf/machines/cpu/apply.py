@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from pantograf.ir import graph as g
-from pantograf.ir.functions import canonical, functions_of, relation
-from pantograf.machines.cpu.function import Body
-from pantograf.machines.cpu.lower import queue_schedule, schedule_of
-from pantograf.machines.cpu.schedule import Traverse
-from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
+from pantograf.ir.functions import canonical, relation
+from pantograf.machines.cpu.effects import FunctionWriter
+from pantograf.machines.cpu.text import Lines, scalar_type
 
-Apply = g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp
-
-_HOISTED = (g.BinaryOp, g.UnaryOp, g.CompareOp, g.SelectOp, g.CastOp, g.RandomOp, g.GetOp, g.LoadOp, g.DegreeOp, g.VertexCountOp)
-_IDENTITY = {"sum": 0, "or": False}
+_HOISTED = (
+    g.BinaryOp,
+    g.UnaryOp,
+    g.CompareOp,
+    g.SelectOp,
+    g.CastOp,
+    g.RandomOp,
+    g.GetOp,
+    g.LoadOp,
+    g.DegreeOp,
+    g.VertexCountOp,
+)
 
 
 @dataclass
@@ -37,61 +42,8 @@ class Emitted:
     """Which layout of each vertex set it reads: list, bits or bools."""
 
 
-class ApplyWriter(Body):
-    """Writes the function of one apply. `knob` turns a number of the schedule into the text that reads it at run time."""
-
-    def __init__(
-        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, checked: bool,
-        knob: Callable[[int], str], deterministic: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(Lines(), Names(), wide, checked)
-        self.op = op
-        self.schedule = schedule
-        self.direction = direction
-        self.name = name
-        self.knob = knob
-        self.deterministic = deterministic
-        self.parameters: dict[str, SSAValue | str] = {}
-        self.reduced: dict[SSAValue, tuple[str, str]] = {}
-        self.snapshots: list[SSAValue] = []
-        self.layouts: dict[SSAValue, str] = {}
-        self.accumulators: dict[SSAValue, tuple[str, str]] = {}
-        self.vid = "i64" if wide else "i32"
-        self.tracked: SSAValue | None = getattr(op, "modified", None)
-        self.has_out = bool(op.results)
-        self.marks = False
-        self.spills = False
-        continues = op.attributes.get("continues")
-        self.continues = continues.data if isinstance(continues, StringAttr) and direction == "push" else ""
-        self.mode = "none"
-        self.hit_vertex: str | None = None
-        self.functions = functions_of(op)
-        self.settling: dict[SSAValue, str] = {}
-        self.steady = "any_order" in op.attributes
-        self.early_exit = direction == "pull" and "early_exit" in op.attributes
-
-    # --- parameters
-
-    def parameter(self, name: str, stands_for: SSAValue | str) -> str:
-        """A parameter that stands for a value of the driver's, once per value."""
-        for known, value in self.parameters.items():
-            if value is stands_for or (isinstance(value, str) and value == stands_for):
-                return known
-        fresh = self.names.make(name)
-        self.parameters[fresh] = stands_for
-        return fresh
-
-    def outer(self, v: SSAValue) -> str:
-        """A value from around the apply becomes a parameter."""
-        self.text[v] = self.parameter(v.name_hint or "x", v)
-        return self.text[v]
-
-    def members(self, v: SSAValue, layout: str) -> str:
-        """A vertex set that is read in a layout."""
-        self.layouts[v] = layout if self.layouts.get(v, layout) == layout else "both"
-        return self.value(v)
-
-    # --- the whole function
+class ApplyWriter(FunctionWriter):
+    """Writes the function of one apply."""
 
     def write(self) -> Emitted:
         """Write it."""
@@ -111,30 +63,13 @@ class ApplyWriter(Body):
             for cell, (local, kind) in self.reduced.items():
                 self.out(f"{local} = {self.identity(kind, cell)}")
             self.out.extend(body)
-        return Emitted(
-            self.name, str(self.out), self.parameters, list(self.reduced), self.snapshots, self.layouts
-        )
+        return Emitted(self.name, str(self.out), self.parameters, list(self.reduced), self.snapshots, self.layouts)
 
     def describe(self) -> str:
         """How it runs, in a few words."""
         words = [self.direction] if isinstance(self.op, g.EdgeApplyOp) else ["each vertex"]
         words.append(self.schedule.parallelism)
         return ", ".join(words)
-
-    def identity(self, kind: str, cell: SSAValue) -> str:
-        """The value that changes nothing in a reduction."""
-        t = cell.type.element if isinstance(cell.type, g.CellType) else cell.type
-        name = scalar_type(t, self.wide)
-        if kind == "sum":
-            return literal(0, t, self.wide)
-        if kind == "or":
-            return "False" if name == "bool" else f"{name}(0)"
-        if kind == "min":
-            return literal(g.infinity(t), t, self.wide) if not isinstance(t, g.VertexType) else f"{name}(2147483647)"
-        if name in ("f32", "f64"):
-            return literal(float("-inf"), t, self.wide)
-        low = 0 if name[0] == "u" else -(1 << (int(name[1:]) - 1))
-        return f"{name}({low})"
 
     def close(self, counted: bool) -> None:
         """The common end: give up what was gathered, meet, state the result, combine partial values."""
@@ -170,17 +105,11 @@ class ApplyWriter(Body):
                 other = f"{other} != 0" if t == "bool" else f"{t}({other})"
                 out(f"{name} = {self.combine(kind, name, other, t)}")
         if self.reduced:
-            out("return " + ", ".join(self.value(cell) for cell in self.reduced) + ("," if len(self.reduced) == 1 else ""))
-
-    def combine(self, kind: str, a: str, b: str, t: str) -> str:
-        """`a` and `b` reduced."""
-        if kind == "sum":
-            return f"{t}({a} + {b})"
-        if kind == "or":
-            return f"({a} or {b})" if t == "bool" else f"{t}({a} | {b})"
-        return f"{t}({kind}({a}, {b}))"
-
-    # --- work and its dealing
+            out(
+                "return "
+                + ", ".join(self.value(cell) for cell in self.reduced)
+                + ("," if len(self.reduced) == 1 else "")
+            )
 
     @contextmanager
     def dealt(self, size: str, grain: int) -> Iterator[None]:
@@ -206,79 +135,10 @@ class ApplyWriter(Body):
             out("last = min(first + grain, limit)")
             yield
 
-    # --- edge functions
-
     def edge_block(self) -> Block:
         """The block of the edge function."""
         assert isinstance(self.op, g.EdgeApplyOp)
         return self.op.apply.block
-
-    def start_output(self) -> None:
-        """Choose how results are gathered, and make room."""
-        op = self.op
-        out = self.out
-        self.marks = False
-        if not self.has_out:
-            return
-        self.parameter("out", "out")
-        if isinstance(op, g.EdgeApplyOp) and self.direction == "pull":
-            at_dst = self.tracked is None or all(
-                access.index == "dst"
-                for function in self.functions
-                for access in function.accesses()
-                if access.writes and relation(access.handle, self.tracked) != "distinct"
-            )
-            self.mode = "words" if at_dst else "bits"
-        elif self.schedule.direction == "dense_push" and isinstance(op, g.EdgeApplyOp):
-            self.mode = "bits"
-        else:
-            self.mode = "list"
-            self.marks = self.needs_marks() or self.continues == "local"
-            self.spills = isinstance(op, g.EdgeApplyOp) and not self.marks and not self.schedule.deduplicate
-        if self.marks or self.spills or self.mode == "bits":
-            out("clear_bits(w, out)")
-            out("barrier(w)")
-        if self.mode == "list":
-            out("base = i64(w.tid * ROW)")
-            out("gathered = i64(0)")
-        else:
-            out("size = i64(0)")
-
-    def needs_marks(self) -> bool:
-        """Whether one vertex could be gathered twice, so that a bit has to say which was."""
-        op = self.op
-        if isinstance(op, g.EdgeApplyOp):
-            return "deduplicate" in op.attributes
-        if isinstance(op, g.VertexApplyOp) and self.tracked is not None:
-            return any(
-                access.index != "own"
-                for function in self.functions
-                for access in function.accesses()
-                if access.writes and relation(access.handle, self.tracked) != "distinct"
-            )
-        return False
-
-    def gather(self, v: str) -> None:
-        """Put a vertex into the result."""
-        out = self.out
-        with ExitStack() as stack:
-            if self.mode == "words":
-                out("changed = True")
-            elif self.mode == "bits":
-                with out.block(f"if set_bit(out.bits, {v})"):
-                    out("size += 1")
-            elif self.mode == "list":
-                if self.marks:
-                    stack.enter_context(out.block(f"if set_bit(out.bits, {v})"))
-                with out.block("if gathered == BUFFER"):
-                    out(self.flush_text())
-                    out("gathered = i64(0)")
-                out(f"store(w.buffer, base + gathered, {v})")
-                out("gathered += 1")
-
-    def flush_text(self) -> str:
-        """The call that moves what was gathered to the result."""
-        return f"{'spill' if self.spills else 'flush'}(w, phase, base, gathered, {'out' if self.spills else 'out.ids'})"
 
     def push(self) -> None:
         """Loop over active sources and their out-edges."""
@@ -314,10 +174,10 @@ class ApplyWriter(Body):
         assert isinstance(op, g.EdgeApplyOp) and op.from_ is not None
         if self.schedule.frontier == "boolmap":
             active = self.members(op.from_, "bools")
-            with self.dealt(f"{graph}.offsets.size - 1", 512), out.block("for i in range(first, last)"):
-                with out.block(f"if load({active}.bools, i) != 0"):
-                    out(f"{source} = {self.vid}(i)")
-                    self.edges_of(graph, source)
+            each, test = out.block("for i in range(first, last)"), out.block(f"if load({active}.bools, i) != 0")
+            with self.dealt(f"{graph}.offsets.size - 1", 512), each, test:
+                out(f"{source} = {self.vid}(i)")
+                self.edges_of(graph, source)
             return
         active = self.members(op.from_, "bits")
         with self.dealt(f"{active}.bits.size", 8), out.block("for word in range(first, last)"):
@@ -397,7 +257,13 @@ class ApplyWriter(Body):
                 out("last = min(first + grain, limit)")
             with out.block("else"):
                 out("chunk = take(w, dealing, 1)")
-                with out.block("while hub < hub_count and chunk >= before + hub_chunks(" + graph + ".offsets, load(" + hubs + ", hub))"):
+                with out.block(
+                    "while hub < hub_count and chunk >= before + hub_chunks("
+                    + graph
+                    + ".offsets, load("
+                    + hubs
+                    + ", hub))"
+                ):
                     out(f"before += hub_chunks({graph}.offsets, load({hubs}, hub))")
                     out("hub += 1")
                 with out.block("if hub >= hub_count"):
@@ -495,7 +361,12 @@ class ApplyWriter(Body):
             inner = [v for v in op.operands if self.inner(v, block) and v.owner not in outside]
             if not inner or not all(v in known for v in inner):
                 continue
-            if isinstance(op, g.LoadOp) and not self.steady and "snapshot" not in op.attributes and self.changes(op.source, written):
+            if (
+                isinstance(op, g.LoadOp)
+                and not self.steady
+                and "snapshot" not in op.attributes
+                and self.changes(op.source, written)
+            ):
                 continue
             self.operation(op)
             done.add(op)
@@ -525,8 +396,6 @@ class ApplyWriter(Body):
         if isinstance(last, g.YieldOp) and last.values and self.has_out and self.tracked is None:
             with self.out.block(f"if {self.value(last.values[0])}"):
                 self.gather(target)
-
-    # --- pull
 
     def pull(self) -> None:
         """Loop over destinations and their in-edges."""
@@ -639,8 +508,6 @@ class ApplyWriter(Body):
             self.out(f"store({array}, {target}, {name})")
         self.accumulators = {}
 
-    # --- vertex functions
-
     def vertices(self) -> None:
         """Loop over the members of a set, or over all vertices."""
         op, out = self.op, self.out
@@ -662,237 +529,3 @@ class ApplyWriter(Body):
             self.call(block, set(), name)
             out("seen += 1")
         self.close(counted=True)
-
-    # --- what functions do to properties
-
-    def array(self, op: Operation, handle: SSAValue) -> str:
-        """The array that a load reads: the property, or its copy from before the apply."""
-        mark = op.attributes.get("snapshot")
-        if not isinstance(mark, StringAttr):
-            return self.value(handle)
-        if handle not in self.snapshots:
-            self.snapshots.append(handle)
-        number = self.snapshots.index(handle)
-        return self.parameter(f"{handle.name_hint or 'p'}_before", f"before:{number}")
-
-    def write_LoadOp(self, op: g.LoadOp) -> None:  # noqa: N802
-        """A value of a property, from before the apply where that matters."""
-        self.define(op.out, self.element(self.array(op, op.source), self.place(op.source, tuple(op.at)), op.out))
-
-    def write_GetOp(self, op: g.GetOp) -> None:  # noqa: N802
-        """A variable of the function's own, or one from around it as it was before the apply."""
-        self.define(op.out, self.value(op.variable))
-
-    def write_ContainsOp(self, op: g.ContainsOp) -> None:  # noqa: N802
-        """Membership."""
-        self.define(op.out, f"has_bit({self.members(op.source, 'bits')}.bits, {self.value(op.vertex)})")
-
-    def write_SizeOp(self, op: g.SizeOp) -> None:  # noqa: N802
-        """The size of a set or list."""
-        self.define(op.out, set_size(self.value(op.source), op.source))
-
-    def write_StoreOp(self, op: g.StoreOp) -> None:  # noqa: N802
-        """A plain write; one that claims a vertex for a result without duplicates is a compare-and-swap."""
-        array, place, value = self.value(op.target), self.place(op.target, tuple(op.at)), self.value(op.value)
-        if "replaces" in op.attributes and self.mode == "list" and self.is_tracked(op.target) and not self.marks:
-            old = self.claimed(op)
-            with self.out.block(f"if compare_exchange({array}, {place}, {old}, {value})"):
-                self.hit(op.target, op.at[0])
-            return
-        self.out(f"store({array}, {place}, {value})")
-        self.hit(op.target, op.at[0])
-
-    def claimed(self, op: g.StoreOp) -> str:
-        """The text of the value that a claiming store replaces."""
-        constant = g.ConstantOp(properties={"value": op.attributes["replaces"]}, result_types=[op.value.type])
-        return literal(g.constant_value(constant), op.value.type, self.wide)
-
-    def write_ReduceOp(self, op: g.ReduceOp) -> None:  # noqa: N802
-        """A reduction into a property, a local variable, or one from around the apply."""
-        kind, value, t = op.kind.data, self.value(op.value), self.kind(op.value)
-        if self.early_exit and isinstance(op.target.type, g.PropertyType):
-            self.out("wrote = True")
-        if isinstance(op.target.type, g.CellType):
-            self.reduce_variable(op, kind, value, t)
-            return
-        key = canonical(op.target)
-        if key in self.accumulators:
-            self.reduce_local(op, self.accumulators[key][0], kind, value, t)
-            return
-        array, place = self.value(op.target), self.place(op.target, tuple(op.at))
-        if kind == "sum":
-            if "atomic" in op.attributes:
-                self.out(f"atomic_add{'_float' if t[0] == 'f' else ''}({array}, {place}, {value})")
-            else:
-                self.out(f"store({array}, {place}, load({array}, {place}) + {value})")
-            self.noted(op, "True")
-            return
-        if "atomic" in op.attributes:
-            name = f"reduce_{'flag' if t == 'bool' else kind}"
-            self.noted(op, f"{name}({array}, {place}, {value})")
-            return
-        flag = self.names.make("lowered" if kind == "min" else "raised")
-        old = self.names.make("old")
-        self.out(f"{old} = {self.element(array, place, op.value)}")
-        test = {"min": f"{value} < {old}", "max": f"{value} > {old}"}.get(kind, f"{self.combine('or', old, value, t)} != {old}")
-        self.out(f"{flag} = {test}")
-        with self.out.block(f"if {flag}"):
-            self.out(f"store({array}, {place}, {value if kind != 'or' else self.combine('or', old, value, t)})")
-        self.noted(op, flag)
-
-    def reduce_variable(self, op: g.ReduceOp, kind: str, value: str, t: str) -> None:
-        """Into a variable: the function's own at once, one from around the apply through a partial value of the thread."""
-        owner = op.target.owner
-        own = any(function.inside(op.target) for function in self.functions) or not isinstance(owner, Operation)
-        if own:
-            name = self.value(op.target)
-        else:
-            self.value(op.target)
-            if op.target not in self.reduced:
-                local = self.names.make(f"partial_{op.target.name_hint or 'value'}")
-                self.reduced[op.target] = (local, kind)
-            name = self.reduced[op.target][0]
-        self.reduce_local(op, name, kind, value, t, tracked=False)
-
-    def reduce_local(self, op: g.ReduceOp, name: str, kind: str, value: str, t: str, tracked: bool = True) -> None:
-        """Into a local name."""
-        if op.out is None and (kind == "sum" or not (tracked and self.is_tracked(op.target))):
-            self.out(f"{name} = {self.combine(kind, name, value, t)}")
-            if tracked and kind == "sum":
-                self.hit(op.target, op.at[0])
-            return
-        flag = self.names.make("differs")
-        test = {"sum": "True", "min": f"{value} < {name}", "max": f"{value} > {name}"}.get(
-            kind, f"{self.combine('or', name, value, t)} != {name}"
-        )
-        self.out(f"{flag} = {test}")
-        self.out(f"{name} = {self.combine(kind, name, value, t)}")
-        if tracked:
-            self.noted(op, flag)
-        elif op.out is not None:
-            self.text[op.out] = flag
-
-    def noted(self, op: g.ReduceOp, changed: str) -> None:
-        """Tell the result set, and whoever asked, that a reduction changed something."""
-        if op.out is not None:
-            self.define(op.out, changed)
-            changed = self.value(op.out)
-        if self.is_tracked(op.target):
-            if changed == "True":
-                self.hit(op.target, op.at[0])
-            else:
-                with self.out.block(f"if {changed}"):
-                    self.hit(op.target, op.at[0])
-        elif op.out is None and "(" in changed:
-            self.out(changed)
-
-    def is_tracked(self, handle: SSAValue) -> bool:
-        """Whether writes to this property make vertices members of the result."""
-        return self.tracked is not None and relation(handle, self.tracked) != "distinct"
-
-    def hit(self, handle: SSAValue, vertex: SSAValue) -> None:
-        """A vertex of a property was written: gather it if the result is about that property."""
-        if self.early_exit:
-            self.out("wrote = True")
-        if self.tracked is None or not self.is_tracked(handle):
-            return
-        if relation(handle, self.tracked) == "maybe":
-            with self.out.block(f"if address({self.value(handle)}) == address({self.value(self.tracked)})"):
-                self.gather(self.value(vertex))
-        else:
-            self.gather(self.value(vertex))
-
-    def write_CompareAndSwapOp(self, op: g.CompareAndSwapOp) -> None:  # noqa: N802
-        """One step."""
-        array, place = self.value(op.target), self.value(op.vertex)
-        self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
-        if self.is_tracked(op.target):
-            with self.out.block(f"if {self.value(op.out)}"):
-                self.hit(op.target, op.vertex)
-
-    def write_QueueUpdateOp(self, op: g.QueueUpdateOp) -> None:  # noqa: N802
-        """A new priority: at once, once after the apply, or counted and added after it."""
-        method = queue_schedule(op.queue).priority
-        if method == "lazy":
-            self.settling[op.queue] = "settle_lazy(w, QUEUE)"
-        change, limit = self.constant_text(op.value), op.limit and self.constant_text(op.limit)
-        if method == "constant_sum" and op.kind.data == "sum" and change and limit:
-            self.settling[op.queue] = f"settle_counts(w, QUEUE, {change}, {limit})"
-            self.out(f"count_update(w, {self.value(op.queue)}, {self.value(op.vertex)})")
-            return
-        arguments = [self.value(op.queue), self.value(op.vertex), self.value(op.value)]
-        if op.limit is not None:
-            arguments.append(self.value(op.limit))
-        arguments.append(str("atomic" in op.attributes))
-        text = f"update_{op.kind.data}(w, {', '.join(arguments)})"
-        root = op.queue.owner
-        priority = root.priority if isinstance(root, g.QueueOp) else None
-        if priority is not None and self.is_tracked(priority):
-            with self.out.block(f"if {text}"):
-                self.hit(priority, op.vertex)
-        else:
-            self.out(text)
-
-    def constant_text(self, v: SSAValue) -> str | None:
-        """The text of a value that is the same in all calls of an apply, good outside of its loops; none for other values."""
-        owner = v.owner
-        match owner:
-            case g.ConstantOp():
-                return self.value(v)
-            case g.GetOp() if not any(function.inside(owner.variable) for function in self.functions):
-                return self.value(owner.variable)
-            case g.QueuePriorityOp():
-                return f"{self.kind(v)}(current_priority({self.value(owner.queue)}))"
-            case g.UnaryOp() if owner.kind.data == "neg" and (inner := self.constant_text(owner.value)):
-                return f"{self.kind(v)}(-{inner})"
-            case g.CastOp() if (inner := self.constant_text(owner.value)):
-                return f"{self.kind(v)}({inner})" if self.kind(v) != "bool" else None
-        return None if any(function.inside(v) for function in self.functions) else self.value(v)
-
-    def write_QueueFinishedNodeOp(self, op: g.QueueFinishedNodeOp) -> None:  # noqa: N802
-        """Whether a vertex is final."""
-        q = self.value(op.queue)
-        self.define(op.out, f"bucket({q}, load({q}.priority, {self.value(op.vertex)})) < load({q}.meta, CURRENT)")
-
-    def write_QueuePriorityOp(self, op: g.QueuePriorityOp) -> None:  # noqa: N802
-        """The current bucket's least priority."""
-        self.define(op.out, f"{self.kind(op.out)}(current_priority({self.value(op.queue)}))")
-
-    def write_QueueFinishedOp(self, op: g.QueueFinishedOp) -> None:  # noqa: N802
-        """Whether the queue is empty."""
-        self.define(op.out, f"queue_empty(w, {self.value(op.queue)})")
-
-    def write_IntersectOp(self, op: g.IntersectOp) -> None:  # noqa: N802
-        """Common neighbours, by the method that the schedule names."""
-        method = intersection(op, self.schedule)
-        graph, a, b = self.value(op.edges), self.value(op.a), self.value(op.b)
-        below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
-        if method == "bitmap":
-            marks = self.parameter("marks", "marks")
-            own = f"{marks}[w.tid].bits, {marks}[w.tid].meta"
-            self.define(op.out, f"intersect_bitmap({graph}, {own}, {a}, {b}, {below})")
-        else:
-            self.define(op.out, f"intersect_{method}({graph}, {a}, {b}, {below})")
-
-    def write_PrintOp(self, op: g.PrintOp) -> None:  # noqa: N802
-        """In a function only where the machine checks."""
-        if self.checked:
-            self.out(print_text(self, op))
-
-
-def intersection(op: g.IntersectOp, schedule: Traverse) -> str:
-    """The runtime's name of a method: the intersection's own schedule, else that of the apply around it."""
-    own = schedule_of(op)
-    method = own.intersection if own is not None else schedule.intersection
-    return "adaptive" if method == "auto" else method
-
-
-def set_size(text: str, v: SSAValue) -> str:
-    """The text for the size of a set or a list."""
-    return f"list_size({text})" if isinstance(v.type, g.ListType) else f"load({text}.meta, SIZE)"
-
-
-def print_text(body: Body, op: g.PrintOp) -> str:
-    """A print statement."""
-    parts = [repr(op.text.data)] if op.text.data else []
-    return f"print({', '.join([*parts, *(body.value(v) for v in op.values)])})"

@@ -28,7 +28,9 @@ def folder() -> Path:
         if not _writable(place):
             raise UserError(f"cannot write to PANTOGRAF_CACHE={wanted}", hint="name a folder that you may write to")
         return place
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / (".cache" if sys.platform != "darwin" else "Library/Caches"))
+    home = Path(
+        os.environ.get("XDG_CACHE_HOME") or Path.home() / (".cache" if sys.platform != "darwin" else "Library/Caches")
+    )
     if _writable(home / "pantograf"):
         return home / "pantograf"
     place = Path(tempfile.gettempdir()) / f"pantograf-{os.getuid()}"
@@ -97,7 +99,7 @@ def _foundation() -> str:
 
     parts = [numba.__version__, llvmlite.__version__, platform.python_version(), platform.machine(), _processor()]
     here = Path(__file__).parent
-    parts += [(here / name).read_text() for name in ("runtime.py", "intrinsics.py")]
+    parts += [file.read_text() for file in sorted([here / "intrinsics.py", *(here / "runtime").glob("*.py")])]
     return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 

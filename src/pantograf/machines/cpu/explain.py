@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
 
 from pantograf import spec
 from pantograf.ir import graph as g
-from pantograf.machines.cpu.lower import choose, queue_schedule
-from pantograf.passes import label_paths
+from pantograf.machines.cpu.lower import IN_PLACE, choose, queue_schedule
 
 if TYPE_CHECKING:
     from pantograf.graphs import Graph
@@ -22,23 +22,49 @@ def explain(machine: Cpu, program: Program, graph: Graph) -> list[str]:
     module = machine.lowered(program)
     shape = f"{graph.m:,} edges over {graph.n:,} vertices, {graph.m / max(graph.n, 1):.1f} a vertex"
     lines = [f"{program.name} on {spec.show(machine)} with {machine.thread_count} threads: {shape}"]
-    for path, ops in label_paths(module).items():
-        for op in ops:
-            if isinstance(op, g.EdgeApplyOp):
-                choice = choose(op, machine.deterministic)
-                direction = op.attributes["direction"].data  # type: ignore[attr-defined]
-                part = op.attributes.get("part")
-                when = f" while the frontier is {part.data}" if isinstance(part, StringAttr) and op.from_ is not None else ""
-                extra = ", stops at a destination's first write" if "early_exit" in op.attributes else ""
-                extra += ", removes duplicates" if "deduplicate" in op.attributes else ""
-                lines.append(f"{path}: {direction}{when} ({choice.reason}){extra}")
-            elif isinstance(op, (g.VertexApplyOp, g.WhereOp)):
-                lines.append(f"{path}: each vertex, {choose(op, machine.deterministic).schedule.parallelism} parallel")
-            elif isinstance(op, g.WhileOp):
-                why = op.attributes.get("fixpoint")
-                if isinstance(why, StringAttr):
-                    lines.append(f"{path}: {'a fixpoint, run as ' if why.data == 'rounds in place' else ''}{why.data}")
-            elif isinstance(op, g.QueueOp):
-                knobs = queue_schedule(op.out)
-                lines.append(f"{path}: priority updates are {knobs.priority}, {knobs.buckets} open buckets")
+    for op in module.walk():
+        sentence = _sentence(op, machine.deterministic)
+        if sentence:
+            lines.append(f"{op.properties['label'].data}: {sentence}")  # type: ignore[attr-defined]
     return lines
+
+
+def _sentence(op: Operation, deterministic: bool) -> str:
+    """How an operation runs, and why; nothing for operations without a label."""
+    label = op.properties.get("label")
+    if not isinstance(label, StringAttr) or not label.data:
+        return ""
+    match op:
+        case g.EdgeApplyOp():
+            choice = choose(op, deterministic)
+            direction = op.attributes["direction"].data  # type: ignore[attr-defined]
+            part = op.attributes.get("part")
+            when = (
+                f" while the frontier is {part.data}" if isinstance(part, StringAttr) and op.from_ is not None else ""
+            )
+            extra = ", stops at a destination's first write" if "early_exit" in op.attributes else ""
+            extra += ", removes duplicates" if "deduplicate" in op.attributes else ""
+            extra += ", copies what it reads first" if _copies(op) else ""
+            return f"{direction}{when} ({choice.reason}){extra}"
+        case g.VertexApplyOp() | g.WhereOp():
+            extra = ", copies what it reads first" if _copies(op) else ""
+            how = choose(op, deterministic).schedule.parallelism
+            return ("one thread" if how == "serial" else "in parallel") + " over the vertices" + extra
+        case g.WhileOp():
+            why = op.attributes.get("fixpoint")
+            return (
+                f"not a fixpoint: {why.data}"
+                if isinstance(why, StringAttr) and why.data != IN_PLACE
+                else IN_PLACE
+                if why
+                else ""
+            )
+        case g.QueueOp():
+            knobs = queue_schedule(op.out)
+            return f"priority updates are {knobs.priority}, {knobs.buckets} open buckets"
+    return ""
+
+
+def _copies(op: Operation) -> bool:
+    """Whether a property is copied before an apply, because others' writes must not be seen."""
+    return any(isinstance(x, g.LoadOp) and "snapshot" in x.attributes for x in op.walk())

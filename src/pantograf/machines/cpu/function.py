@@ -59,15 +59,15 @@ class Body:
 
     def operation(self, op: Operation) -> None:
         """Write one operation."""
-        writer: Callable[[Operation], None] | None = getattr(self, f"write_{type(op).__name__}", None)
+        writer: Callable[[Operation], None] | None = getattr(self, f"write_{op.name.removeprefix('graph.')}", None)
         if writer is None:
             raise AssertionError(f"no text for {op.name}")
         writer(op)
 
-    def write_ConstantOp(self, op: g.ConstantOp) -> None:  # noqa: N802
+    def write_constant(self, op: g.ConstantOp) -> None:
         """A constant stands where it is used."""
 
-    def write_BinaryOp(self, op: g.BinaryOp) -> None:  # noqa: N802
+    def write_binary(self, op: g.BinaryOp) -> None:
         """Arithmetic in exactly the operation's type."""
         self.define(op.out, self.binary(op.kind.data, op.left, op.right, self.kind(op.out)))
 
@@ -94,7 +94,7 @@ class Body:
             return f"{t}({a} {dict(floordiv='//', mod='%', cdiv='/', cmod='%', pow='**')[kind]} {b})"
         return f"{t}({a} {_PLAIN['add' if kind == 'add_inf' else kind]} {b})"
 
-    def write_UnaryOp(self, op: g.UnaryOp) -> None:  # noqa: N802
+    def write_unary(self, op: g.UnaryOp) -> None:
         """Arithmetic on one value."""
         a, t = self.value(op.value), self.kind(op.out)
         match op.kind.data:
@@ -108,15 +108,15 @@ class Body:
                 text = f"{t}(np.{kind}({a}))"
         self.define(op.out, text)
 
-    def write_CompareOp(self, op: g.CompareOp) -> None:  # noqa: N802
+    def write_compare(self, op: g.CompareOp) -> None:
         """A comparison."""
         self.define(op.out, f"{self.value(op.left)} {_COMPARE[op.kind.data]} {self.value(op.right)}")
 
-    def write_SelectOp(self, op: g.SelectOp) -> None:  # noqa: N802
+    def write_select(self, op: g.SelectOp) -> None:
         """A choice between two values."""
         self.define(op.out, f"{self.value(op.yes)} if {self.value(op.condition)} else {self.value(op.no)}")
 
-    def write_CastOp(self, op: g.CastOp) -> None:  # noqa: N802
+    def write_cast(self, op: g.CastOp) -> None:
         """A change of type: integers wrap, floats saturate towards the nearest."""
         source, target, a = self.kind(op.value), self.kind(op.out), self.value(op.value)
         if target == "bool":
@@ -127,7 +127,7 @@ class Body:
             text = f"{target}({a})"
         self.define(op.out, text)
 
-    def write_RandomOp(self, op: g.RandomOp) -> None:  # noqa: N802
+    def write_random(self, op: g.RandomOp) -> None:
         """splitmix64 over the keys."""
         h = "u64(0)"
         for key in op.keys:
@@ -136,13 +136,13 @@ class Body:
             h = f"mix({h}, {bits})"
         self.define(op.out, h if self.kind(op.out) == "u64" else f"f64({h} >> u64(11)) * 1.1102230246251565e-16")
 
-    def write_CallOp(self, op: g.CallOp) -> None:  # noqa: N802
+    def write_call(self, op: g.CallOp) -> None:
         """A call of an extern function, its result in the declared type."""
-        name = op.callee.string_value()
+        name = op.callee.root_reference.data
         arguments = ", ".join(self.value(a) for a in op.arguments)
         self.define(op.out, f"{self.kind(op.out)}(extern_{name}({arguments}))")
 
-    def write_VariableOp(self, op: g.VariableOp) -> None:  # noqa: N802
+    def write_variable(self, op: g.VariableOp) -> None:
         """A local variable."""
         name = self.names.make(op.out.name_hint)
         self.text[op.out] = name
@@ -152,15 +152,15 @@ class Body:
         """A value that keeps its type when a variable first takes it."""
         return f"{self.kind(v)}({self.value(v)})" if g.is_scalar(v.type) and self.kind(v) != "bool" else self.value(v)
 
-    def write_GetOp(self, op: g.GetOp) -> None:  # noqa: N802
+    def write_get(self, op: g.GetOp) -> None:
         """The value that a variable has now."""
         self.define(op.out, self.value(op.variable))
 
-    def write_SetOp(self, op: g.SetOp) -> None:  # noqa: N802
+    def write_set(self, op: g.SetOp) -> None:
         """A new value for a variable."""
         self.out(f"{self.value(op.variable)} = {self.typed(op.value)}")
 
-    def write_IfOp(self, op: g.IfOp) -> None:  # noqa: N802
+    def write_if(self, op: g.IfOp) -> None:
         """Two branches."""
         with self.out.block(f"if {self.value(op.condition)}"):
             self.block(op.then.block)
@@ -168,7 +168,7 @@ class Body:
             with self.out.block("else"):
                 self.block(op.otherwise.block)
 
-    def write_WhileOp(self, op: g.WhileOp) -> None:  # noqa: N802
+    def write_while(self, op: g.WhileOp) -> None:
         """A loop whose condition is computed at each turn."""
         with self.out.block("while True"):
             self.loop_head(op)
@@ -179,7 +179,7 @@ class Body:
                 self.out("break")
             self.block(op.body.block)
 
-    def write_ForOp(self, op: g.ForOp) -> None:  # noqa: N802
+    def write_for(self, op: g.ForOp) -> None:
         """A counting loop."""
         counter = self.names.make(op.body.block.args[0].name_hint, "i")
         self.text[op.body.block.args[0]] = counter
@@ -191,38 +191,38 @@ class Body:
     def loop_head(self, op: Operation) -> None:
         """What stands first in each turn of a loop."""
 
-    def write_BreakOp(self, op: g.BreakOp) -> None:  # noqa: N802
+    def write_break(self, op: g.BreakOp) -> None:
         """Leave the loop."""
         self.out("break")
 
-    def write_ContinueOp(self, op: g.ContinueOp) -> None:  # noqa: N802
+    def write_continue(self, op: g.ContinueOp) -> None:
         """Next turn."""
         self.out("continue")
 
-    def write_YieldOp(self, op: g.YieldOp) -> None:  # noqa: N802
+    def write_yield(self, op: g.YieldOp) -> None:
         """Whoever writes the region reads the yielded value."""
 
     # --- the graph
 
-    def write_VertexCountOp(self, op: g.VertexCountOp) -> None:  # noqa: N802
+    def write_vertex_count(self, op: g.VertexCountOp) -> None:
         """n."""
         self.define(op.out, f"i64({self.value(op.edges)}.offsets.size - 1)")
 
-    def write_EdgeCountOp(self, op: g.EdgeCountOp) -> None:  # noqa: N802
+    def write_edge_count(self, op: g.EdgeCountOp) -> None:
         """m."""
         self.define(op.out, f"i64({self.value(op.edges)}.neighbors.size)")
 
-    def write_DegreeOp(self, op: g.DegreeOp) -> None:  # noqa: N802
+    def write_degree(self, op: g.DegreeOp) -> None:
         """Out-degree."""
         graph, v = self.value(op.edges), self.value(op.vertex)
         self.define(op.out, f"i64(load({graph}.offsets, i64({v}) + 1)) - i64(load({graph}.offsets, {v}))")
 
-    def write_NeighborOp(self, op: g.NeighborOp) -> None:  # noqa: N802
+    def write_neighbor(self, op: g.NeighborOp) -> None:
         """The k-th out-neighbour."""
         graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
         self.define(op.out, f"load({graph}.neighbors, i64(load({graph}.offsets, {v})) + {k})")
 
-    def write_WeightOp(self, op: g.WeightOp) -> None:  # noqa: N802
+    def write_weight(self, op: g.WeightOp) -> None:
         """The weight of the k-th out-edge."""
         graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
         self.define(op.out, f"{self.kind(op.out)}(load({graph}.weights, i64(load({graph}.offsets, {v})) + {k}))")
@@ -240,7 +240,7 @@ class Body:
         """The text that loads a scalar."""
         return f"load({array}, {place}) != 0" if self.kind(v) == "bool" else f"load({array}, {place})"
 
-    def write_LoadOp(self, op: g.LoadOp) -> None:  # noqa: N802
+    def write_load(self, op: g.LoadOp) -> None:
         """A value of a property."""
         self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at)), op.out))
 

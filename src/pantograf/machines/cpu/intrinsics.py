@@ -3,8 +3,6 @@
 Indices are not checked and do not wrap. Bools live in arrays of uint8.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, misc, untyped-decorator"
-
 from __future__ import annotations
 
 import platform

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
@@ -13,12 +14,18 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from pantograf import passes, spec
+from pantograf.errors import Refused
 from pantograf.ir import graph as g
 from pantograf.ir.functions import functions_of
+from pantograf.ir.location import place_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.passes.find_early_exits import claimed
 from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
 
+IN_PLACE = "a fixpoint: its applies write in place, so nothing is copied"
+"""What is written on a loop that was a fixpoint."""
+
+Direction = Literal["auto", "push", "dense_push", "pull", "hybrid"]
 KINDS: Mapping[str, type[Schedule]] = {Traverse.spec_name: Traverse}
 
 
@@ -99,24 +106,32 @@ def choose(op: Operation, deterministic: bool) -> Choice:
         if direction == "hybrid" and isinstance(op.attributes.get("part"), StringAttr):
             direction = "push" if op.attributes["part"] == StringAttr("sparse") else "pull"
             segments = given.segments if direction == "pull" else 0
-        given = dataclasses.replace(given, direction=direction, segments=segments)
+        settled = given.fixpoint if direction == "push" else "rounds"
+        given = dataclasses.replace(given, direction=direction, segments=segments, fixpoint=settled)
     if in_par_for(op) and given.parallelism != "serial":
         given = dataclasses.replace(given, parallelism="serial")
         reason += "; serial, as it stands in a par_for"
     return Choice(given, reason)
 
 
-def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool) -> tuple[str, str]:
+def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool) -> tuple[Direction, str]:
     """`push`, `dense_push`, `pull` or `hybrid`, and the reason."""
     writes = [a for function in functions_of(op) for a in function.accesses() if a.writes]
     racing = [a for a in writes if a.index != "own"]
     if deterministic and racing and all(a.index == "dst" for a in racing):
         return "pull", "deterministic: one thread decides on each destination, over its sources in order"
+    if deterministic and racing and all(a.index == "src" for a in racing):
+        return "push", "deterministic: one thread decides on each source, over its destinations in order"
     if given.direction != "auto":
         return given.direction, "as scheduled"
     if op.from_ is not None and claimed(op) is not None:
         return "hybrid", "the first write settles a destination: pulling stops there while many sources are active"
-    if op.from_ is None and op.from_filter is None and writes and all(a.kind == "reduce" and a.index == "dst" for a in writes):
+    if (
+        op.from_ is None
+        and op.from_filter is None
+        and writes
+        and all(a.kind == "reduce" and a.index == "dst" for a in writes)
+    ):
         return "pull", "every edge is visited and writes its destination only: pulling needs no atomics"
     return "push", "the out-edges of the active vertices alone are visited"
 
@@ -128,9 +143,56 @@ def lower(module: ModuleOp, schedules: Mapping[str, Schedule], deterministic: bo
     texts = {label: spec.show(schedule) for label, schedule in schedules.items()}
     stages = passes.pipeline(texts)
     at = next(i for i, stage in enumerate(stages) if isinstance(stage, passes.SplitHybrids))
-    passes.run(copy, stages[:at], query)
+    passes.run(copy, stages[:1], query)
+    check_knobs(copy)
+    passes.run(copy, stages[1:at], query)
     lower_fixpoints(copy)
     return passes.run(copy, stages[at:], query)
+
+
+# --- knobs ------------------------------------------------------------------------------------------------------------
+
+
+def check_knobs(module: ModuleOp) -> None:
+    """Refuse a knob where it can have no effect: it would say something that is not so."""
+    for op in module.walk():
+        found = attached(op)
+        parts = [found] if isinstance(found, Traverse) else list(found.parts()) if isinstance(found, Hybrid) else []
+        acting = acting_knobs(op)
+        if isinstance(found, Hybrid) and not isinstance(op, g.EdgeApplyOp):
+            raise Refused(
+                "a hybrid schedule is for an edge apply", place_of(op), f"knobs here: {', '.join(acting) or 'none'}"
+            )
+        for part in parts:
+            for knob in dataclasses.fields(part):
+                if getattr(part, knob.name) != knob.default and knob.name not in acting and isinstance(part, Traverse):
+                    label = op.properties["label"].data  # type: ignore[attr-defined]
+                    hint = f"knobs here: {', '.join(acting) or 'none'}"
+                    raise Refused(f"cpu.{knob.name} has no effect at {label!r}", place_of(op), hint)
+
+
+def acting_knobs(op: Operation) -> list[str]:
+    """The knobs that change how an operation runs."""
+    inside = list(op.walk())
+    queue = ["priority", "delta", "buckets", "merge"]
+    found: list[str] = []
+    match op:
+        case g.EdgeApplyOp():
+            found = ["direction", "parallelism", "dealing", "grain", "segments", "fixpoint", "merge", "prefetch"]
+            found += ["frontier", "threshold"] if op.from_ is not None else []
+            found += ["deduplicate"] if op.out is not None else []
+            found += (
+                [knob for knob in queue if knob != "merge"]
+                if any(isinstance(x, g.QueueUpdateOp) for x in inside)
+                else []
+            )
+        case g.VertexApplyOp() | g.WhereOp():
+            found = ["parallelism", "dealing", "grain"]
+        case g.QueueOp():
+            found = queue
+    if any(isinstance(x, g.IntersectOp) for x in inside) and not isinstance(op, (g.WhileOp, g.ForOp, g.ParForOp)):
+        found.append("intersection")
+    return found
 
 
 # --- fixpoints --------------------------------------------------------------------------------------------------------
@@ -149,7 +211,9 @@ def lower_fixpoints(module: ModuleOp) -> None:
 
 def _loop(op: g.FixpointOp, condition: Block, body: Block) -> g.WhileOp:
     loop = g.WhileOp(
-        properties={"label": op.loop}, regions=[Region(condition), Region(body)], attributes={"fixpoint": StringAttr("rounds in place")}
+        properties={"label": op.loop},
+        regions=[Region(condition), Region(body)],
+        attributes={"fixpoint": StringAttr(IN_PLACE)},
     )
     for inner in [loop, *condition.ops, *body.ops]:
         inner.location = op.location
@@ -164,16 +228,11 @@ def _edge_apply(op: g.FixpointOp, active: SSAValue, out: bool) -> g.EdgeApplyOp:
     assert isinstance(last, g.YieldOp)
     value = last.values[0]
     target = block.args[1]
-    last.detach()
-    last.drop_all_references()
+    Rewriter.erase_op(last)
     if op.queue is not None:
-        block.add_op(
-            g.QueueUpdateOp(operands=[op.queue, target, value, []], properties={"kind": op.kind})
-        )
+        block.add_op(g.QueueUpdateOp(operands=[op.queue, target, value, []], properties={"kind": op.kind}))
     else:
-        block.add_op(
-            g.ReduceOp(operands=[op.state, value, [target]], properties={"kind": op.kind}, result_types=[[]])
-        )
+        block.add_op(g.ReduceOp(operands=[op.state, value, [target]], properties={"kind": op.kind}, result_types=[[]]))
     block.add_op(g.YieldOp(operands=[[]]))
     apply = g.EdgeApplyOp(
         operands=[op.edges, [active], [], [op.state] if out else []],
@@ -245,7 +304,10 @@ def queue_schedule(queue: SSAValue) -> Traverse:
     for use in queue.uses:
         around: Operation | None = use.operation
         while around is not None:
-            if isinstance(around, (g.EdgeApplyOp, g.VertexApplyOp, g.FixpointOp)) and (at := schedule_of(around)) is not None:
+            if (
+                isinstance(around, (g.EdgeApplyOp, g.VertexApplyOp, g.FixpointOp))
+                and (at := schedule_of(around)) is not None
+            ):
                 found.append(at)
             around = around.parent_op()
     settled = Traverse()

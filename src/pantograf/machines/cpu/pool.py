@@ -33,7 +33,7 @@ class Team:
             work = self.inbox[number].get()
             try:
                 self.done.put((number, work(), None))
-            except BaseException as error:  # a worker's failure belongs to the caller  # noqa: BLE001
+            except BaseException as error:  # a worker's failure belongs to the caller
                 self.done.put((number, None, error))
 
     def run(self, work: Callable[[int], Any], stop: Callable[[], None], max_seconds: float | None) -> tuple[Any, bool]:

@@ -63,7 +63,8 @@ def _edge_refusal(op: g.EdgeApplyOp, deterministic: bool) -> tuple[str, str] | N
     if deterministic:
         for function in functions_of(op):
             for access in function.accesses():
-                racing = access.kind in ("store", "swap") or (access.kind == "reduce" and g.is_float(access.op.value.type))  # type: ignore[attr-defined]
+                floats = isinstance(access.op, g.ReduceOp) and g.is_float(access.op.value.type)
+                racing = access.kind in ("store", "swap") or floats
                 if racing and access.index != "dst" and "atomic" in access.op.attributes:
                     return (
                         "deterministic=true cannot order writes at a vertex that is not the destination",

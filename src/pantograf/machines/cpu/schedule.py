@@ -62,27 +62,58 @@ class Traverse(Schedule):
                 raise UserError(f"cpu.{name} cannot be {getattr(self, name)}", hint=f"from {low} to {high}")
         if self.delta is not None and not self.delta > 0:
             raise UserError(f"cpu.delta cannot be {self.delta}", hint="a number above 0")
-        if self.segments > 1 and self.direction not in ("pull", "hybrid"):
-            raise UserError(
+        for wrong, message, hint in self._contradictions():
+            if wrong:
+                raise UserError(message, hint=hint)
+
+    def _contradictions(self) -> list[tuple[bool, str, str]]:
+        """Pairs of knobs that cannot both be obeyed: whether they are set, what is wrong, and what would do."""
+        onward = self.fixpoint == "async" or self.priority == "fused"
+        return [
+            (
+                self.segments > 1 and self.direction not in ("auto", "pull", "hybrid"),
                 f"cpu.segments is for pulling, and the direction is {self.direction}",
-                hint="add direction=pull, or leave segments out",
-            )
-        if self.fixpoint == "async" and self.direction in ("pull", "hybrid", "dense_push"):
-            raise UserError(
+                "add direction=pull, or leave segments out",
+            ),
+            (
+                self.fixpoint == "async" and self.direction not in ("auto", "push"),
                 f"an asynchronous fixpoint pushes; the direction cannot be {self.direction}",
-                hint="fixpoint=rounds, or direction=push",
-            )
-        if self.parallelism == "edge" and self.direction == "dense_push":
-            raise UserError(
+                "fixpoint=rounds, or direction=push",
+            ),
+            (
+                self.parallelism == "edge" and self.direction == "dense_push",
                 "hubs are shared when a frontier is a list; dense_push walks a map",
-                hint="direction=push with parallelism=edge, or parallelism=vertex",
-            )
+                "direction=push with parallelism=edge, or parallelism=vertex",
+            ),
+            (
+                self.parallelism == "edge" and onward,
+                "a thread that goes on by itself keeps a vertex's edges together; parallelism cannot be edge",
+                "parallelism=vertex",
+            ),
+            (
+                self.parallelism == "edge" and self.dealing == "static",
+                "hubs are shared as threads become free; dealing cannot be static",
+                "dealing=dynamic, or parallelism=vertex",
+            ),
+            (
+                self.grain > 0 and (self.dealing == "static" or self.parallelism == "serial"),
+                "grain is the size of a chunk that is dealt, and here none is",
+                "leave grain out, or dealing=dynamic with parallelism=vertex or edge",
+            ),
+            (
+                self.parallelism == "serial" and self.dealing == "static",
+                "a serial apply has nothing to deal",
+                "leave dealing out, or parallelism=vertex",
+            ),
+        ]
 
     def traversal(self) -> Traversal | Mixed:
         """What this says to the passes; `auto` pushes until the machine has decided."""
         layout: schedule.Layout = self.frontier
         pull = Traversal("pull", self.parallelism, layout, self.deduplicate)
-        push = Traversal("push", self.parallelism, layout if self.direction == "dense_push" else "list", self.deduplicate)
+        push = Traversal(
+            "push", self.parallelism, layout if self.direction == "dense_push" else "list", self.deduplicate
+        )
         if self.direction == "hybrid":
             return Mixed(pull, push, self.threshold)
         return pull if self.direction == "pull" else push

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from xdsl.dialects.builtin import Float32Type, IntegerType
 from xdsl.ir import Attribute
 
 from pantograf.ir import graph as g
 
-RESERVED = frozenset(
-    "w i32 i64 u32 u64 f32 f64 np load store njit range min max abs len True False None first last phase size gathered base "
-    "changed wrote edge end word bits looked seen scanned".split()
+_LOCALS = (
+    "w i32 i64 u32 u64 f32 f64 np njit range min max abs len first last phase size limit grain gathered base changed wrote edge "
+    "end word bits looked seen part thread tail hub hub_count before dealing chunk edge_start edge_end alone second count timer"
 )
+
+
+@cache
+def reserved() -> frozenset[str]:
+    """Names that emitted text uses by itself: its own locals and all that it imports."""
+    from pantograf.machines.cpu import intrinsics, runtime
+
+    return frozenset([*_LOCALS.split(), *vars(runtime), *vars(intrinsics), *dir(builtins)])
 
 
 class Names:
     """Unique names in one emitted function or module."""
 
-    def __init__(self, taken: frozenset[str] | set[str] = RESERVED) -> None:
-        self._taken = set(taken)
+    def __init__(self) -> None:
+        self._taken = set(reserved())
 
     def make(self, hint: str | None, default: str = "x") -> str:
         """A new name like `hint`."""

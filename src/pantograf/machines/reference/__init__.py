@@ -10,7 +10,9 @@ float sums are added in that order. An index that is no vertex stops the run at 
 | `edges_processed`    | calls of edge functions                                              |
 | `vertices_processed` | calls of vertex functions                                            |
 | `pops`               | buckets taken from priority queues                                   |
-| `completed`          | false if a limit ended the run: its results are what was known then  |
+| `completed`          | false if a limit ended something                                     |
+
+`max_rounds` ends loops: what follows them still runs. After `max_seconds` loops end, and applies have no effect.
 """
 
 from __future__ import annotations
@@ -73,10 +75,10 @@ class Interpreted:
 
     def run(self, arguments: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run once."""
-        r, completed = self.interpreter.run(arguments, self.graph, limits, print)
+        r = self.interpreter.run(arguments, self.graph, limits, print)
         values = {name: self._result(t, value) for name, t, value in self.interpreter.results(r)}
         stats: dict[str, int | float | str | bool] = {
-            "completed": completed,
+            "completed": r.completed,
             "rounds": r.rounds,
             "edges": r.edges_touched(),
             "edges_processed": r.edges_processed,

@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from xdsl.ir import Region
@@ -16,8 +17,18 @@ from xdsl.ir import Region
 from pantograf.ir import graph as ir
 from pantograf.ir.location import fail
 from pantograf.machines.reference import scalars
-from pantograf.machines.reference.interpreter import Interpreter, Rows, Run, Step, means, no_vertex, rows_of, value_of
-from pantograf.machines.reference.state import After, Change, Now, Queue, VertexSet, View, limited_sum
+from pantograf.machines.reference.interpreter import (
+    Interpreter,
+    Rows,
+    Run,
+    Step,
+    Stopped,
+    means,
+    no_vertex,
+    rows_of,
+    value_of,
+)
+from pantograf.machines.reference.state import After, Change, Now, Queue, VertexSet, limited_sum
 
 
 # --- applies ----------------------------------------------------------------------------------------------------------
@@ -30,26 +41,22 @@ def _edge_apply(s: Interpreter, op: ir.EdgeApplyOp) -> Step:
     def step(r: Run) -> None:
         rows = find_rows(r)
         handle = None if watched is None else r.env[watched]
-        r.view = view = Now(handle) if now else After(handle)
-        found: set[int] = view.modified
-        for src in _members(r, rows, sources):
-            r.check_time()
-            if not wants(r, src):
-                continue
-            for e in range(rows.offsets[src], rows.offsets[src + 1]):
-                dst = rows.neighbors[e]
-                if (targets is not None and dst not in r.env[targets].members) or not passes(r, dst):
+        with _applying(r, Now(handle) if now else After(handle)) as view:
+            for src in _members(r, rows, sources):
+                r.check_time()
+                if not wants(r, src):
                     continue
-                r.edges_processed += 1
-                rows.touched[e] = 1
-                if (
-                    _called(r, view, apply, src, dst, *(rows.weights[e : e + 1] if weighted else ()))
-                    and watched is None
-                ):
-                    found.add(dst)
-        _end(r, view)
+                for e in range(rows.offsets[src], rows.offsets[src + 1]):
+                    dst = rows.neighbors[e]
+                    if (targets is not None and dst not in r.env[targets].members) or not passes(r, dst):
+                        continue
+                    r.edges_processed += 1
+                    rows.touched[e] = 1
+                    yielded = _called(r, view, apply, src, dst, *(rows.weights[e : e + 1] if weighted else ()))
+                    if yielded and watched is None:
+                        view.modified.add(dst)
         if out is not None:
-            r.env[out] = VertexSet(found)
+            r.env[out] = VertexSet(view.modified)
 
     return step
 
@@ -61,12 +68,11 @@ def _vertex_apply(s: Interpreter, op: ir.VertexApplyOp) -> Step:
 
     def step(r: Run) -> None:
         handle = None if watched is None else r.env[watched]
-        r.view = view = Now(handle) if now else After(handle)
-        for v in sorted(r.env[vertices].members):
-            r.check_time()
-            r.vertices_processed += 1
-            _called(r, view, apply, v)
-        _end(r, view)
+        with _applying(r, Now(handle) if now else After(handle)) as view:
+            for v in sorted(r.env[vertices].members):
+                r.check_time()
+                r.vertices_processed += 1
+                _called(r, view, apply, v)
         if out is not None:
             r.env[out] = VertexSet(view.modified)
 
@@ -79,17 +85,28 @@ def _where(s: Interpreter, op: ir.WhereOp) -> Step:
     apply, now = s.function(op.apply), s.in_place or op.in_place is not None
 
     def step(r: Run) -> None:
-        r.view = view = Now() if now else After()
-        found = set()
-        for v in sorted(r.env[vertices].members):
-            r.check_time()
-            r.vertices_processed += 1
-            if _called(r, view, apply, v):
-                found.add(v)
-        _end(r, view)
-        r.env[out] = VertexSet(found)
+        with _applying(r, Now() if now else After()) as view:
+            for v in sorted(r.env[vertices].members):
+                r.check_time()
+                r.vertices_processed += 1
+                if _called(r, view, apply, v):
+                    view.modified.add(v)
+        r.env[out] = VertexSet(view.modified)
 
     return step
+
+
+@contextmanager
+def _applying(r: Run, view: Now | After) -> Iterator[Now | After]:
+    """An apply: what it writes is seen when it ends. If the time of the run is over, it has no effect."""
+    r.view = view
+    try:
+        yield view
+        view.finish()
+    except Stopped:
+        view.modified.clear()
+    finally:
+        r.view, r.call = Now(), 0
 
 
 def _members(r: Run, rows: Rows, active: int | None) -> Iterable[int]:
@@ -100,18 +117,12 @@ def _filter(s: Interpreter, region: Region | None) -> Callable[[Run, int], bool]
     return s.function(region) if region is not None else lambda r, v: True
 
 
-def _called(r: Run, view: View, function: Callable[..., Any], *arguments: Any) -> Any:
+def _called(r: Run, view: Now | After, function: Callable[..., Any], *arguments: Any) -> Any:
     """One call of an apply's function."""
     view.begin()
     yielded = function(r, *arguments)
     view.end()
     return yielded
-
-
-def _end(r: Run, view: View) -> None:
-    """An apply ends: its writes are seen from here on."""
-    view.finish()
-    r.view = Now()
 
 
 # --- priority queues --------------------------------------------------------------------------------------------------
@@ -187,7 +198,7 @@ def _queue_priority(s: Interpreter, op: ir.QueuePriorityOp) -> Step:
 def _queue_update(s: Interpreter, op: ir.QueueUpdateOp) -> Step:
     queue, vertex, value, limit = s.slot(op.queue), s.slot(op.vertex), s.slot(op.value), s.maybe(op.limit)
     t = op.value.type
-    combine = None if limit is not None else scalars.reduction(op.kind.data, t, op)
+    combine = None if limit is not None else scalars.reduction(op.kind.data, t)
 
     def step(r: Run) -> None:
         found, v = r.env[queue], r.env[vertex]
@@ -210,32 +221,32 @@ def _fixpoint(s: Interpreter, op: ir.FixpointOp) -> Step:
     settle = s.function(op.settle) if op.settle is not None else None
     arguments, last = op.message.block.args, op.message.block.last_op
     assert isinstance(last, ir.YieldOp)
-    combine, always = scalars.reduction(op.kind.data, last.values[0].type, op), settle is not None
+    combine, always = scalars.reduction(op.kind.data, last.values[0].type), settle is not None
 
     def step(r: Run) -> None:
         rows, row = find_rows(r), r.env[state]
+        received: list[int] = []
         waiting = None if queue is None else r.env[queue]
         active = set(r.env[start].members) if start is not None else set()
-        while active or (waiting is not None and waiting.waiting):
-            r.turn()
+        while (active or (waiting is not None and waiting.waiting)) and r.may_turn(True):
             if waiting is not None:
                 r.pops += 1
                 active = waiting.pop()
-            r.view = view = Now(row)
-            for src in sorted(active):
-                r.check_time()
-                for e in range(rows.offsets[src], rows.offsets[src + 1]):
-                    dst = rows.neighbors[e]
-                    if not passes(r, dst):
-                        continue
-                    r.edges_processed += 1
-                    rows.touched[e] = 1
-                    value = message(r, src, dst, *(rows.weights[e : e + 1] if len(arguments) == 3 else ()))
-                    view.change(row, dst, Change(combine, value, always, waiting))
-            active = set() if waiting is not None else view.modified
-            if settle is not None:
-                r.vertices_processed += len(active)
-                active = {v for v in sorted(active) if settle(r, v)}
-            r.view = Now()
+            with _applying(r, Now(row)) as view:
+                for src in sorted(active):
+                    r.check_time()
+                    for e in range(rows.offsets[src], rows.offsets[src + 1]):
+                        dst = rows.neighbors[e]
+                        if not passes(r, dst):
+                            continue
+                        r.edges_processed += 1
+                        rows.touched[e] = 1
+                        value = message(r, src, dst, *(rows.weights[e : e + 1] if len(arguments) == 3 else ()))
+                        view.change(row, dst, Change(combine, value, always, waiting))
+                received = sorted(view.modified)
+                if settle is not None:
+                    r.vertices_processed += len(received)
+                    received = [v for v in received if settle(r, v)]
+            active = set() if waiting is not None else set(received)
 
     return step

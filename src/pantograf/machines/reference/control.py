@@ -28,13 +28,13 @@ def _constant(s: Interpreter, op: ir.ConstantOp) -> Step:
 
 @means(ir.BinaryOp)
 def _binary(s: Interpreter, op: ir.BinaryOp) -> Step:
-    a, b, apply = s.slot(op.left), s.slot(op.right), scalars.binary(op.kind.data, op.out.type, op)
+    a, b, apply = s.slot(op.left), s.slot(op.right), scalars.binary(op.kind.data, op.out.type)
     return value_of(s, op, lambda env: apply(env[a], env[b]))
 
 
 @means(ir.UnaryOp)
 def _unary(s: Interpreter, op: ir.UnaryOp) -> Step:
-    a, apply = s.slot(op.value), scalars.unary(op.kind.data, op.out.type, op)
+    a, apply = s.slot(op.value), scalars.unary(op.kind.data, op.out.type)
     return value_of(s, op, lambda env: apply(env[a]))
 
 
@@ -128,14 +128,13 @@ def _if(s: Interpreter, op: ir.IfOp) -> Step:
 
 @means(ir.WhileOp)
 def _while(s: Interpreter, op: ir.WhileOp) -> Step:
-    condition, body, turn = s.block(op.condition.block), s.block(op.body.block), _turn(s, op.label)
+    condition, body, goes_on = s.block(op.condition.block), s.block(op.body.block), _goes_on(s, op.label)
 
     def step(r: Run) -> str | None:
         while True:
             condition(r)
-            if not r.yielded:
+            if not r.yielded or not goes_on(r):
                 return None
-            turn(r)
             signal = body(r)
             if signal == BREAK:
                 return None
@@ -148,13 +147,14 @@ def _while(s: Interpreter, op: ir.WhileOp) -> Step:
 @means(ir.ForOp)
 def _for(s: Interpreter, op: ir.ForOp) -> Step:
     low, high, stride = s.slot(op.low), s.slot(op.high), s.slot(op.step)
-    index, body, turn = s.slot(op.body.block.args[0]), s.block(op.body.block), _turn(s, op.label)
+    index, body, goes_on = s.slot(op.body.block.args[0]), s.block(op.body.block), _goes_on(s, op.label)
 
     def step(r: Run) -> str | None:
         if r.env[stride] == 0:
             fail(op, "a loop's step is 0", "count up or down")
         for i in range(r.env[low], r.env[high], r.env[stride]):
-            turn(r)
+            if not goes_on(r):
+                return None
             r.env[index] = i
             signal = body(r)
             if signal == BREAK:
@@ -173,16 +173,24 @@ def _par_for(s: Interpreter, op: ir.ParForOp) -> Step:
 
     def step(r: Run) -> None:
         for i in range(r.env[low], r.env[high]):
-            r.check_time()
+            if not r.may_turn(False):
+                return
             r.env[index] = i
             body(r)
 
     return step
 
 
-def _turn(s: Interpreter, label: StringAttr) -> Callable[[Run], None]:
-    """What a loop does at each turn: only labelled loops of the program count rounds."""
-    return Run.turn if label.data and not s.functions else Run.check_time
+def _goes_on(s: Interpreter, label: StringAttr) -> Callable[[Run], bool]:
+    """Whether a loop may begin another turn: limits end loops of the program, and functions only when time is over."""
+    if not s.functions:
+        return lambda r: r.may_turn(bool(label.data))
+
+    def in_function(r: Run) -> bool:
+        r.check_time()
+        return True
+
+    return in_function
 
 
 @means(ir.BreakOp)

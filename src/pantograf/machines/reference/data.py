@@ -206,7 +206,7 @@ def _store(s: Interpreter, op: ir.StoreOp) -> Step:
 @means(ir.ReduceOp)
 def _reduce(s: Interpreter, op: ir.ReduceOp) -> Step:
     place, value, out = s.place(op, op.target, tuple(op.at)), s.slot(op.value), s.maybe(op.out)
-    combine, always = scalars.reduction(op.kind.data, op.value.type, op), op.kind.data == "sum"
+    combine, always = scalars.reduction(op.kind.data, op.value.type), op.kind.data == "sum"
 
     def step(r: Run) -> None:
         row, i = place(r)
@@ -237,7 +237,7 @@ def _compare_and_swap(s: Interpreter, op: ir.CompareAndSwapOp) -> Step:
 @means(ir.AggregateOp)
 def _aggregate(s: Interpreter, op: ir.AggregateOp) -> Step:
     source, t = s.slot(op.source), op.out.type
-    combine = scalars.reduction(op.kind.data, t, op)
+    combine = scalars.reduction(op.kind.data, t)
     start = {"min": scalars.greatest, "max": scalars.least}.get(op.kind.data, scalars.zero)(t)
 
     def aggregate(env: list[Any]) -> Any:

@@ -5,7 +5,6 @@ A step returns None to go on, or a signal that ends blocks up to the loop or fun
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from pantograf.ir import graph as ir
 from pantograf.ir.location import fail
 from pantograf.ir.text import program_of
 from pantograf.machines.reference import scalars
-from pantograf.machines.reference.state import Now, Property, Row, VertexSet, View
+from pantograf.machines.reference.state import After, Now, Property, Row, VertexSet
 
 if TYPE_CHECKING:
     from pantograf.graphs import Graph
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 Step = Callable[["Run"], str | None]
 BREAK, CONTINUE, YIELD = "break", "continue", "yield"
-_UNKNOWN = object()
 DTYPES = {
     "bool": "bool",
     "i32": "int32",
@@ -39,8 +37,8 @@ DTYPES = {
 }
 
 
-class Stopped(Exception):  # noqa: N818  (not an error)
-    """A limit of the run was reached."""
+class Stopped(Exception):
+    """The time of the run is over; what is running ends without effect."""
 
 
 class Rows(NamedTuple):
@@ -61,7 +59,7 @@ class Run:
     env: list[Any]
     limits: Limits
     out: Callable[[str], None]
-    view: View = field(default_factory=Now)
+    view: Now | After = field(default_factory=Now)
     yielded: Any = None
     call: int = 0
     """The number of the call of a function that is running; 0 outside functions."""
@@ -73,18 +71,22 @@ class Run:
     edges_processed: int = 0
     vertices_processed: int = 0
     deadline: float | None = None
+    completed: bool = True
+    """Whether no limit has ended anything."""
 
     def check_time(self) -> None:
-        """Stop if the run has had its time."""
+        """End what is running if the run has had its time."""
         if self.deadline is not None and time.monotonic() > self.deadline:
+            self.completed = False
             raise Stopped
 
-    def turn(self) -> None:
-        """A labelled loop of the program begins a turn: stop if that is one too many."""
-        if self.limits.rounds is not None and self.rounds >= self.limits.rounds:
-            raise Stopped
-        self.check_time()
-        self.rounds += 1
+    def may_turn(self, counts: bool) -> bool:
+        """Whether a loop of the program may begin another turn; `counts` if the turn is a round."""
+        late = self.deadline is not None and time.monotonic() > self.deadline
+        many = counts and self.limits.rounds is not None and self.rounds >= self.limits.rounds
+        self.completed &= not (late or many)
+        self.rounds += counts and not (late or many)
+        return not (late or many)
 
     def rows_of(self, graph: Graph, weight: Attribute) -> Rows:
         """A graph's rows, with weights of the type that the program declares."""
@@ -112,7 +114,6 @@ class Interpreter:
         self.functions = 0
         """How many regions of functions surround the operation that is being translated."""
         self.slots: dict[SSAValue, int] = {}
-        self.steps: dict[Operation, Step] = {}
         self.body = self.block(self.program.body.block)
         last = self.program.body.block.last_op
         assert isinstance(last, ir.ReturnOp)
@@ -120,36 +121,16 @@ class Interpreter:
 
     # --- a run
 
-    def run(
-        self, arguments: Mapping[str, Any], graph: Graph, limits: Limits, out: Callable[[str], None]
-    ) -> tuple[Run, bool]:
-        """Run to the end or to a limit; the state then, and whether it is the end."""
+    def run(self, arguments: Mapping[str, Any], graph: Graph, limits: Limits, out: Callable[[str], None]) -> Run:
+        """Run to the end; the state then. A limit ends loops, and what follows them still runs."""
         deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        r = Run([_UNKNOWN] * len(self.slots), limits, out, deadline=deadline)
-        names = self.program.argument_names()
-        for name, arg in zip(names, self.program.body.block.args, strict=True):
-            r.env[self.slot(arg)] = (
-                graph if arg is self.program.body.block.args[0] else argument(arg.type, arguments[name])
-            )
-        try:
-            self.body(r)
-        except Stopped:
-            r.deadline, r.view, r.call = None, Now(), 0
-            for value in self.end.values:
-                self.complete(r, value)
-            return r, False
-        return r, True
-
-    def complete(self, r: Run, value: SSAValue) -> None:
-        """Compute a value that a stopped run had not come to, from what is known."""
-        if r.env[self.slot(value)] is _UNKNOWN and isinstance(value, OpResult):
-            op = value.op
-            for inner in op.walk():
-                for operand in inner.operands:
-                    if not op.is_ancestor(operand.owner):
-                        self.complete(r, operand)
-            with contextlib.suppress(Stopped):
-                self.steps[op](r)
+        r = Run([None] * len(self.slots), limits, out, deadline=deadline)
+        edges, *others = self.program.body.block.args
+        r.env[self.slot(edges)] = graph
+        for name, arg in zip(self.program.argument_names()[1:], others, strict=True):
+            r.env[self.slot(arg)] = argument(arg.type, arguments[name])
+        self.body(r)
+        return r
 
     def results(self, r: Run) -> Iterator[tuple[str, Attribute, Any]]:
         """Name, type and value of each result."""
@@ -184,8 +165,7 @@ class Interpreter:
         make = MEANING.get(type(op))
         if make is None:
             fail(op, f"the reference machine does not know {op.name}")
-        step = self.steps[op] = make(self, op)
-        return step
+        return make(self, op)
 
     def function(self, region: Region) -> Callable[..., Any]:
         """A region as a function `f(run, *arguments)`: what it yields, or None. Each call sees its own writes."""

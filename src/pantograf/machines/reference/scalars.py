@@ -75,35 +75,27 @@ def zero(t: Attribute) -> Number:
     return False if is_bool(t) else 0.0 if is_float(t) else 0
 
 
-def binary(kind: str, t: Attribute, op: Operation) -> Callable[[Number, Number], Number]:
+def binary(kind: str, t: Attribute) -> Callable[[Number, Number], Number]:
     """The operation `kind` on two values of type `t`."""
-    plain = (_FLOAT if is_float(t) else _INTEGER).get(kind)
-    if kind in ("shl", "shr") and isinstance(t, IntegerType):
-        plain = _shift(kind, t.width.data)
-    if plain is None or (isinstance(t, VertexType) and kind not in ("min", "max")):
-        fail(op, f"there is no {kind} of {type_name(t)}")
     if kind in ("min", "max"):
-        return plain
+        return _SHARED[kind]
     cut = fit(t)
-    exact = plain
     if kind == "add_inf" and not is_float(t):
         top = infinity(t)
         return lambda a, b: top if top in (a, b) else cut(a + b)
+    if kind in ("shl", "shr"):
+        assert isinstance(t, IntegerType)
+        exact = _shift(kind, t.width.data)
+    else:
+        exact = (_FLOAT if is_float(t) else _INTEGER)[kind]
     return lambda a, b: cut(exact(a, b))
 
 
-def unary(kind: str, t: Attribute, op: Operation) -> Callable[[Number], Number]:
+def unary(kind: str, t: Attribute) -> Callable[[Number], Number]:
     """The operation `kind` on a value of type `t`."""
-    plain: Callable[[Number], Number] | None
-    if kind == "not":
-        if is_bool(t):
-            return operator.not_
-        plain = None if is_float(t) else operator.invert
-    else:
-        plain = _SIGNS.get(kind) or (_FLOAT_UNARY.get(kind) if is_float(t) else None)
-    if plain is None or isinstance(t, VertexType):
-        fail(op, f"there is no {kind} of {type_name(t)}")
-    cut, exact = fit(t), plain
+    if kind == "not" and is_bool(t):
+        return operator.not_
+    cut, exact = fit(t), _UNARY[kind]
     return lambda a: cut(exact(a))
 
 
@@ -117,9 +109,9 @@ COMPARE: dict[str, Callable[[Number, Number], bool]] = {
 }
 
 
-def reduction(kind: str, t: Attribute, op: Operation) -> Callable[[Number, Number], Number]:
+def reduction(kind: str, t: Attribute) -> Callable[[Number, Number], Number]:
     """Combine the old value and a new one."""
-    return binary({"sum": "add"}.get(kind, kind), t, op)
+    return binary({"sum": "add"}.get(kind, kind), t)
 
 
 def cast(source: Attribute, target: Attribute, op: Operation) -> Callable[[Number], Number]:
@@ -191,10 +183,6 @@ def _float_power(a: float, b: float) -> float:
         return float(np.power(np.float64(a), np.float64(b)))
 
 
-def _remainder(a: float, b: float) -> float:
-    return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
-
-
 def _safely(function: Callable[[float], float], beyond: float) -> Callable[[float], float]:
     """`function` with an answer where Python complains: `beyond` when it is too large, nan outside the domain."""
 
@@ -231,12 +219,12 @@ _FLOAT = _SHARED | {
     "div": _quotient,
     "floordiv": lambda a, b: a // b if b else _quotient(a, b),
     "mod": lambda a, b: a % b if b and not math.isinf(a) else math.nan,
-    "cdiv": _quotient,
-    "cmod": _remainder,
     "pow": _float_power,
 }
-_SIGNS: dict[str, Callable[[Number], Number]] = {"neg": operator.neg, "abs": abs}
-_FLOAT_UNARY: dict[str, Callable[[Number], Number]] = {
+_UNARY: dict[str, Callable[[Number], Number]] = {
+    "neg": operator.neg,
+    "abs": abs,
+    "not": operator.invert,
     "sqrt": _safely(math.sqrt, math.inf),
     "exp": _safely(math.exp, math.inf),
     "log": _safely(math.log, math.inf),

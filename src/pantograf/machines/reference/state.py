@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from xdsl.ir import Attribute
 
@@ -103,38 +103,12 @@ Row = Property | Cell
 Place = tuple[Row, int]
 
 
-class View(Protocol):
-    """How an operation reaches the values of properties and variables."""
-
-    modified: set[int]
-
-    def load(self, row: Row, i: int) -> Any:
-        """The value at a place."""
-        ...
-
-    def store(self, row: Row, i: int, value: Any) -> None:
-        """Give a place a value."""
-        ...
-
-    def change(self, row: Row, i: int, change: Change) -> bool:
-        """Combine a value into a place; whether that modified it."""
-        ...
-
-    def begin(self) -> None:
-        """A call of a function begins."""
-        ...
-
-    def end(self) -> None:
-        """The call ended."""
-        ...
-
-    def finish(self) -> None:
-        """The apply ended."""
-        ...
-
-
 class Now:
-    """Everything is seen at once. `modified` collects the vertices of `watched` that were modified."""
+    """Everything is seen at once. `modified` collects the vertices of `watched` that were modified.
+
+    `load` and `store` are a place's value. `change` combines a value into it and says whether that modified it. `begin` and
+    `end` are called round each call of a function, `finish` when the apply ends.
+    """
 
     def __init__(self, watched: Property | None = None) -> None:
         self.watched = watched

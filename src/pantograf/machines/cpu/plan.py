@@ -1,0 +1,71 @@
+"""What an emitted program is: its text, what the host must give it, and what it gives back; and facts about its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from xdsl.ir import SSAValue
+
+from pantograf.ir import graph as g
+from pantograf.machines.cpu.text import DTYPES, literal, scalar_type
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that the host gives to an emitted program as an argument."""
+
+    kind: Literal[
+        "graph", "array", "pool", "argument", "members", "sets", "queue", "list", "clock", "ids", "marks", "segments"
+    ]
+    dtype: str = ""
+    width: int = 1
+    count: int = 1
+    source: str = ""
+    """graph: how it is made from the user's, `t` for transposed and `r` for relabelled, in order; argument: its name."""
+    per_thread: bool = False
+
+
+@dataclass
+class Plan:
+    """An emitted program: its text, what it needs, and what it gives back."""
+
+    text: str = ""
+    needs: dict[str, Need] = field(default_factory=dict)
+    knobs: list[int] = field(default_factory=list)
+    results: list[tuple[str, str, int]] = field(default_factory=list)
+    """Name, kind (`array`, `bools`, `set` or `scalar`) and width (negative: of vectors) of each returned value."""
+    pulls: set[str] = field(default_factory=set)
+    """The graphs whose in-edges are read."""
+
+
+def element_of(v: SSAValue, wide: bool) -> tuple[int, str]:
+    """How many scalars a vertex has in a property, and their NumPy type."""
+    element = v.type.element  # type: ignore[attr-defined]
+    if isinstance(element, g.VectorType):
+        return element.size.data, DTYPES[scalar_type(element.element, wide)]
+    return 1, DTYPES[scalar_type(element, wide)]
+
+
+def extreme(v: SSAValue, kind: str, wide: bool) -> str:
+    """What min starts from, or max."""
+    t = v.type.element if isinstance(v.type, g.CellType) else v.type
+    name = scalar_type(t, wide)
+    if isinstance(t, g.VertexType):
+        return f"{name}({2**31 - 1 if kind == 'min' else -(2**31)})"
+    if kind == "min":
+        return literal(g.infinity(t), t, wide)
+    if name[0] == "f":
+        return literal(float("-inf"), t, wide)
+    return f"{name}({0 if name[0] == 'u' else -(1 << (int(name[1:]) - 1))})"
+
+
+def null(op: g.QueueOp, wide: bool) -> str:
+    """The priority that means `not queued` at the start."""
+    t = op.priority.type.element  # type: ignore[attr-defined]
+    name = scalar_type(t, wide)
+    if op.order.data == "lowest":
+        return literal(g.infinity(t), t, wide)
+    if name[0] == "f":
+        return literal(float("-inf"), t, wide)
+    return f"{name}({0 if name[0] == 'u' else -(1 << (int(name[1:]) - 1))})"
