@@ -119,7 +119,24 @@ def test_any_number_of_threads(monkeypatch: pytest.MonkeyPatch, workers: int) ->
         assert (ours == theirs).all()  # type: ignore[union-attr]
 
 
-def test_many_edges_equal_scipy() -> None:
+BUILDERS = pytest.mark.parametrize("compiled_from", [0, 1 << 40], ids=["compiled", "sorted"])
+
+
+def test_ids_too_wide_for_one_key() -> None:
+    random = np.random.default_rng(1)
+    n, m = 1 << 24, 1 << 16
+    src, dst, weights = random.integers(0, 50, m), random.integers(n - 50, n, m), random.random(m)
+    assert 2 * (n - 1).bit_length() + (m - 1).bit_length() > 63
+    wide = build._compress_by_sorting(src, dst, weights, n, INT32)
+    narrow = build._compress_by_sorting(src, dst - (n - 50), weights, 50, INT32)
+    assert (wide.offsets[:51] == narrow.offsets).all()
+    assert (wide.neighbors == narrow.neighbors + (n - 50)).all()
+    assert (wide.weights == narrow.weights).all()
+
+
+@BUILDERS
+def test_many_edges_equal_scipy(monkeypatch: pytest.MonkeyPatch, compiled_from: int) -> None:
+    monkeypatch.setattr(build, "COMPILED_FROM_EDGES", compiled_from)
     random = np.random.default_rng(5)
     n, m = 40_000, 600_000
     src, dst, weights = random.integers(0, n, m), random.integers(0, n, m), random.random(m)
@@ -180,7 +197,9 @@ def test_isolated_vertices_beyond_the_largest_id() -> None:
     assert graph.transposed().offsets.tolist() == [0, 1, 1, 1, 1, 1, 1]
 
 
-def test_a_giant_hub() -> None:
+@BUILDERS
+def test_a_giant_hub(monkeypatch: pytest.MonkeyPatch, compiled_from: int) -> None:
+    monkeypatch.setattr(build, "COMPILED_FROM_EDGES", compiled_from)
     n = 300_000
     leaves = np.random.default_rng(1).permutation(np.arange(1, n))
     graph = Graph.from_edges(np.zeros(n - 1, np.int64), leaves, leaves, undirected=True)

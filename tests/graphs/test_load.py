@@ -40,7 +40,7 @@ def test_local_folders(folder: Path) -> None:
     assert load("other", name="x").name == "x"
     with pytest.raises(UserError, match="there is no file, data set or generator 'mien'") as caught:
         load("mien")
-    assert "did you mean mine? generators: kronecker" in caught.value.hint
+    assert "did you mean mine, mlens? generators: kronecker" in caught.value.hint
     with pytest.raises(UserError, match="there is no data set 'mien'"):
         datasets.load("mien")
     save(Graph.from_edges([0, 1], [1, 2]), folder / "orkut.npz")

@@ -52,6 +52,8 @@ def compare(graph: Graph, arguments: Mapping[str, Any], result: Result) -> list[
         v = wrong[0]
         how = f"can be reached, at level {expected[v]}" if expected[v] >= 0 else "cannot be reached"
         return [f"vertex {v} has the parent {parent[v]}, but {how} ({wrong.size:,} such)"]
+    if (wrong := np.flatnonzero(parent >= graph.n)).size:
+        return [f"vertex {wrong[0]} has the parent {parent[wrong[0]]}, and vertices are 0 to {graph.n - 1}"]
     child = np.flatnonzero(parent >= 0)
     child = child[child != source]
     if (wrong := child[expected[parent[child]] + 1 != expected[child]]).size:

@@ -18,8 +18,8 @@ Array = npt.NDArray[Any]
 SelfLoops = Literal["keep", "drop"]
 Duplicates = Literal["keep", "drop", "min", "max", "sum"]
 
-COMPILED_FROM_EDGES = 1 << 18
-"""From this number of stored edges on the compiled builder wins over NumPy, its start included."""
+COMPILED_FROM_EDGES = 1 << 22
+"""From this number of stored edges on the compiled builder wins over NumPy's sort, its start included."""
 
 _SPARSE_IDS_FROM = 1 << 26
 _SPARSE_IDS_PER_EDGE = 256
@@ -176,11 +176,18 @@ def _mirrored(src: Array, dst: Array, weights: Array | None) -> tuple[Array, Arr
 def _compress_by_sorting(src: Array, dst: Array, weights: Array | None, n: int, ids: np.dtype[Any]) -> Rows:
     offsets = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(src, minlength=n), out=offsets[1:])
-    if n < 2**31:
-        order = np.argsort(src.astype(np.int64) * n + dst, kind="stable")
-    else:
+    id_bits = max(n - 1, 1).bit_length()
+    place_bits = 0 if weights is None else max(src.size - 1, 1).bit_length()
+    if 2 * id_bits + place_bits > 63:
         order = np.lexsort((dst, src))
-    return Rows(offsets, dst[order].astype(ids), None if weights is None else weights[order])
+        return Rows(offsets, dst[order].astype(ids), None if weights is None else weights[order])
+    keys = src.astype(np.int64) << (id_bits + place_bits)
+    keys |= dst.astype(np.int64) << place_bits
+    if weights is not None:
+        keys |= np.arange(src.size)
+    keys.sort()
+    neighbors = ((keys >> place_bits) & ((1 << id_bits) - 1)).astype(ids)
+    return Rows(offsets, neighbors, None if weights is None else weights[keys & ((1 << place_bits) - 1)])
 
 
 def transpose(rows: Rows, n: int) -> Rows:

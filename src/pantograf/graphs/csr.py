@@ -391,7 +391,13 @@ class Graph:
         return self.symmetric == other.symmetric and same_labels and _same_rows(self.rows, other.rows)
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = {"_transposed": None, "_in_degrees": None, "_out_degrees": None, "_ids": None}
+        derived: dict[str, Any] = {
+            "_transposed": None,
+            "_in_degrees": None,
+            "_out_degrees": None,
+            "_ids": None,
+            "scratch": {},
+        }
         return {**self.__dict__, **derived}
 
     def __repr__(self) -> str:
