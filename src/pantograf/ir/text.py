@@ -6,7 +6,7 @@ from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp, UnknownLoc
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -69,10 +69,28 @@ def verify(module: ModuleOp, text: str | None = None, file: str = "<text>") -> N
     """Check a module; what is wrong is a `UserError`."""
     try:
         module.verify()
+        _check_scopes(module.body.block, set())
     except UserError as error:
         raise UserError(error.message, _in_text(error.place, text, file), error.hint) from None
     except VerifyException:
         raise _complaint(module, text, file) from None
+
+
+def _check_scopes(block: Block, known: set[SSAValue]) -> None:
+    """A value is used only behind the operation that makes it, in its block or further in."""
+    here: set[SSAValue] = set(block.args)
+    known |= here
+    for op in block.ops:
+        for operand in op.operands:
+            if operand not in known:
+                name = operand.name_hint or "a value"
+                location.fail(op, f"{op.name} uses {name} where it is not known", "use a value behind what makes it")
+        for region in op.regions:
+            for inner in region.blocks:
+                _check_scopes(inner, known)
+        here |= set(op.results)
+        known |= set(op.results)
+    known -= here
 
 
 def _complaint(module: ModuleOp, text: str | None, file: str) -> UserError:

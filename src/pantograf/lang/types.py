@@ -149,12 +149,8 @@ class VertexSet(_Handle):
         """A new set with the same vertices."""
         _outside("copy")
 
-
-class Vertices(VertexSet):
-    """All vertices of a graph."""
-
     def property(self, element: type[T], initial: Any = 0) -> Property[T]:
-        """A new value per vertex, each `initial`."""
+        """Of `edges.vertices` only: a new value per vertex, each `initial`."""
         _outside("property")
 
 
@@ -167,7 +163,7 @@ class Edges(_Handle, Generic[W]):
             return Annotation("Edges", weight)
 
     @property
-    def vertices(self) -> Vertices:
+    def vertices(self) -> VertexSet:
         """The set of all vertices."""
         _outside("vertices")
 

@@ -6,12 +6,13 @@ A load for which that cannot be done (the function writes at vertices that it co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from pantograf.ir import graph as g
@@ -73,7 +74,7 @@ def _reaching(load: Access, accesses: list[Access], function: Function) -> list[
         if write.writes
         and relation(write.handle, load.handle) != "distinct"
         and not exclusive(write.op, load.op)
-        and (order[write.op] < order[load.op] or _share_a_loop(write.op, load.op, function))
+        and (order[write.op] < order[load.op] or _share_a_loop(write.op, load.op, function, but=_counters(write, load)))
     ]
     for sure in reversed(found):
         if isinstance(sure.op, g.StoreOp) and _same_place(sure, load) and _dominates(sure.op, load.op):
@@ -82,16 +83,31 @@ def _reaching(load: Access, accesses: list[Access], function: Function) -> list[
                 for w in found
                 if w is sure
                 or order[sure.op] < order[w.op] < order[load.op]
-                or _share_a_loop(w.op, load.op, function, without=sure.op)
+                or _share_a_loop(w.op, load.op, function, without=sure.op, but=_counters(w, load))
             ]
     return found
 
 
-def _share_a_loop(a: Operation, b: Operation, function: Function, without: Operation | None = None) -> bool:
-    """Whether a loop of the function repeats both (and not `without`)."""
+def _counters(write: Access, load: Access) -> set[Operation]:
+    """The loops that count the place itself, so that another turn of theirs is about another place."""
+    if not _same_place(write, load):
+        return set()
+    owners = [v.owner.parent_op() for v in load.at if isinstance(v, BlockArgument)]
+    return {loop for loop in owners if isinstance(loop, g.ForOp)}
+
+
+def _share_a_loop(
+    a: Operation,
+    b: Operation,
+    function: Function,
+    without: Operation | None = None,
+    but: AbstractSet[Operation] = frozenset(),
+) -> bool:
+    """Whether a loop of the function, other than those in `but`, repeats both (and not `without`)."""
     around = a.parent_op()
     while around is not None and around is not function.op:
-        if isinstance(around, LOOPS) and around.is_ancestor(b) and (without is None or not around.is_ancestor(without)):
+        repeats = isinstance(around, LOOPS) and around not in but and around.is_ancestor(b)
+        if repeats and (without is None or not around.is_ancestor(without)):
             return True
         around = around.parent_op()
     return False
@@ -107,10 +123,11 @@ def _replace(
     """Give the load its value; whether that could be done."""
     last = writes[-1]
     different = [write for write in writes if not _same_place(write, load)]
-    if different:
-        return _compare_places(load, different[-1], accesses, function, ignored)
-    repeated = any(_share_a_loop(w.op, load.op, function) for w in writes)
-    if _dominates(last.op, load.op) and (len(writes) == 1 if isinstance(last.op, g.StoreOp) else not repeated):
+    if len(different) == len(writes):
+        return _compare_places(load, last, accesses, function, ignored)
+    repeated = any(_share_a_loop(w.op, load.op, function, but=_counters(w, load)) for w in writes)
+    alone = len(writes) == 1 if isinstance(last.op, g.StoreOp) else not repeated and not different
+    if _dominates(last.op, load.op) and alone and not isinstance(last.op, g.CompareAndSwapOp):
         value: SSAValue | None = _after(last, load)
     else:
         value = _through_variable(load, accesses, function)
@@ -173,33 +190,80 @@ def _through_variable(load: Access, accesses: list[Access], function: Function) 
     if start is None:
         return None
     first = start.insert(g.LoadOp(operands=[load.handle, list(load.at)], result_types=[load.op.results[0].type]))
+    first.location = load.op.location
+    order = {op: i for i, op in enumerate(function.operations())}
+    before = _reaching(replace(load, op=first), accesses, function)
+    behind = [w for w in accesses if _may_hit(w, load) and order[w.op] > order[first]]
+    if any(_same_place(w, load) for w in before) or not all(_followed(w, load, function) for w in behind):
+        Rewriter.erase_op(first)
+        return None
     cell = start.insert(g.VariableOp(operands=[first.out], result_types=[g.CellType(first.out.type)]))
-    first.location = cell.location = load.op.location
+    cell.location = load.op.location
     cell.out.name_hint = "own"
-    for write in accesses:
-        if write.writes and _same_place(write, load):
-            behind = Builder(InsertPoint.after(write.op))
-            if isinstance(write.op, g.StoreOp):
-                value = write.op.value
-            else:
-                now = behind.insert(g.GetOp(operands=[cell.out], result_types=[first.out.type]))
-                now.location = write.op.location
-                value = _combined(now.out, write.op, behind)
-            following = behind.insert(g.SetOp(operands=[cell.out, value]))
-            following.location = write.op.location
+    for write in behind:
+        _follow(write, load, cell.out)
     read = Builder(InsertPoint.before(load.op)).insert(g.GetOp(operands=[cell.out], result_types=[first.out.type]))
     read.location = load.op.location
     return read.out
 
 
+def _may_hit(write: Access, load: Access) -> bool:
+    return write.writes and relation(write.handle, load.handle) != "distinct"
+
+
+def _followed(write: Access, load: Access, function: Function) -> bool:
+    """Whether a variable can follow the write: it is clear what it makes of the place's value, and whether it hits it."""
+    if isinstance(write.op, g.CompareAndSwapOp):
+        return False
+    if _same_place(write, load):
+        return True
+    known = all(_visible(v, write.op, function) for v in load.at)
+    return known and relation(write.handle, load.handle) == "same" and len(write.at) == len(load.at) == 1
+
+
+def _follow(write: Access, load: Access, cell: SSAValue) -> None:
+    """Behind the write, set the variable to what the place now holds."""
+    builder = Builder(InsertPoint.after(write.op))
+    kind = load.op.results[0].type
+    hit = None if _same_place(write, load) else builder.insert(_equal(write.at[0], load.at[0]))
+    now = None
+    if hit is not None or not isinstance(write.op, g.StoreOp):
+        now = builder.insert(g.GetOp(operands=[cell], result_types=[kind]))
+    if isinstance(write.op, g.StoreOp):
+        value: SSAValue = write.op.value
+    else:
+        assert now is not None
+        value = _combined(now.out, write.op, builder)
+    if hit is not None:
+        assert now is not None
+        value = builder.insert(g.SelectOp(operands=[hit.out, value, now.out], result_types=[kind])).out
+    builder.insert(g.SetOp(operands=[cell, value]))
+    last = write.op
+    while not isinstance(last, g.SetOp) or last.variable is not cell:
+        assert last.next_op is not None
+        last = last.next_op
+        last.location = write.op.location
+
+
+def _equal(a: SSAValue, b: SSAValue) -> g.CompareOp:
+    return g.CompareOp(operands=[a, b], properties={"kind": StringAttr("eq")}, result_types=[g.i1])
+
+
 def _earliest(load: Access, function: Function) -> Builder | None:
     """Where the place of a load is first known: at the function's start, unless the function computes the vertex."""
-    makers = [v.owner for v in (load.handle, *load.at) if function.inside(v) and isinstance(v.owner, Operation)]
-    if not makers:
+    parts = [v for v in (load.handle, *load.at) if function.inside(v) and v.owner is not function.block]
+    if not parts:
         return Builder(InsertPoint.at_start(function.block))
-    blocks = {maker.parent_block() for maker in makers}
-    if len(blocks) != 1 or any(_share_a_loop(maker, maker, function) for maker in makers):
+    blocks = {v.owner.parent_block() if isinstance(v.owner, Operation) else v.owner for v in parts}
+    counters = {v.owner.parent_op() for v in parts if isinstance(v, BlockArgument)} - {None}
+    repeated = _share_a_loop(load.op, load.op, function, but={op for op in counters if op is not None})
+    if len(blocks) != 1 or repeated:
         return None
+    makers = [v.owner for v in parts if isinstance(v.owner, Operation)]
+    if not makers:
+        block = blocks.pop()
+        assert block is not None
+        return Builder(InsertPoint.at_start(block))
     latest = makers[0]
     for maker in makers[1:]:
         latest = maker if latest.is_before_in_block(maker) else latest
@@ -215,9 +279,7 @@ def _compare_places(
         return False
     builder = Builder(InsertPoint.before(load.op))
     kind = load.op.results[0].type
-    equal = builder.insert(
-        g.CompareOp(operands=[write.at[0], load.at[0]], properties={"kind": StringAttr("eq")}, result_types=[g.i1])
-    )
+    equal = builder.insert(_equal(write.at[0], load.at[0]))
     own = builder.insert(g.LoadOp(operands=[write.handle, list(write.at)], result_types=[kind]))
     other = builder.insert(g.LoadOp(operands=[load.handle, list(load.at)], result_types=[kind]))
     choice = builder.insert(g.SelectOp(operands=[equal.out, own.out, other.out], result_types=[kind]))

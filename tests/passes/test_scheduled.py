@@ -76,7 +76,7 @@ def own_vertex(edges: Edges[i32]):
         b[v] = max(b[v], a[v] - 3)
         a[v] = min(a[v] + 1, b[v])
 
-    for i in range(3):
+    for _ in range(3):
         edges.vertices.apply(touch)
     return a, b
 
@@ -120,7 +120,7 @@ def self_loops(edges: Edges[i32]):
             a[src] += 1
         c[dst] = max(c[dst], a[dst] * 10 + a[src])
 
-    for i in range(2):
+    for _ in range(2):
         edges.apply(touch)
     return a, b, c
 
@@ -159,7 +159,7 @@ def exchanged(edges: Edges[i32], rounds: i32 = 3):
     def settle(v):
         new[v] = new[v] / 2 + some[v]
 
-    for i in range(rounds):
+    for _ in range(rounds):
         edges.apply(push)
         edges.vertices.apply(settle)
         old, new = new, old
