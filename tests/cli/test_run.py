@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import pantograf
+
 GRID = "grid{rows=4, columns=5}"
 WIDEST = """
 import pantograf as pg
@@ -61,7 +63,7 @@ def test_summary_of_an_algorithm_in_the_box(here) -> None:
     assert lines[0] == "bfs on reference, grid{rows=4, columns=5} (20 vertices, 62 edges)"
     assert "reached 20" in lines
     assert "depth 7" in lines
-    assert f"verified: {__import__('pantograf').algorithms.find('bfs').relation}" in lines
+    assert f"verified: {pantograf.algorithms.find('bfs').relation}" in lines
     assert "statistics" in lines
     assert "provenance" in lines
 
@@ -282,8 +284,22 @@ def test_explain_names_the_line_of_a_loop_that_is_not_raised(here) -> None:
     said = here("explain", "bfs", "--graph", GRID, "--json")
     assert said.code == 0
     reasons = "\n".join(said.document["reasons"])
-    assert "bfs_depth" in reasons or "bfs.py:" in reasons
+    source = Path(pantograf.algorithms.__file__).with_name("bfs.py").read_text().splitlines()
+    line = 1 + next(i for i, text in enumerate(source) if text.strip() == "parent[dst] = src")
+    assert f"while: not a fixpoint: line {line}: parent[dst] = src" in reasons
     assert here("explain", "bfs", "--graph", GRID).out.strip() == reasons.strip()
+
+
+def test_explain_names_a_measured_quantity_and_follows_it(here) -> None:
+    """A choice of direction names the number that it rests on; another graph gives another number and another choice."""
+
+    def choices(graph: str) -> str:
+        lines = here("explain", "bfs", "--graph", graph, "--json").document["reasons"]
+        return "\n".join(line for line in lines if line.startswith("traverse: "))
+
+    sparse, dense = choices(GRID), choices("complete{vertices=40}")
+    assert "3.1" in sparse
+    assert ("pull" in sparse, "pull" in dense) == (False, True)
 
 
 def test_explain_on_a_machine_without_schedules(here) -> None:

@@ -62,6 +62,8 @@ class ApplyWriter(FunctionWriter):
             self.out(f'"""{label}: {self.describe()}."""')
             for cell, (local, kind) in self.reduced.items():
                 self.out(f"{local} = {self.identity(kind, cell)}")
+            if any(str(stands_for).startswith("written:") for stands_for in self.parameters.values()):
+                self.out("stamp = new_stamp(w)")
             self.out.extend(body)
         return Emitted(self.name, str(self.out), self.parameters, list(self.reduced), self.snapshots, self.layouts)
 
@@ -408,34 +410,40 @@ class ApplyWriter(FunctionWriter):
         offsets, neighbors, weights = f"{graph}.in_offsets", f"{graph}.in_neighbors", f"{graph}.in_weights"
         n = f"{graph}.offsets.size - 1"
         with ExitStack() as stack:
-            if self.schedule.segments > 1:
-                parts = self.parameter("segments", f"segments:{self.schedule.segments}")
-                stack.enter_context(out.block(f"for part in range(len({parts}))"))
-                piece = self.names.make("piece")
-                out(f"{piece} = {parts}[part]")
-                offsets, neighbors, weights = f"{piece}.in_offsets", f"{piece}.in_neighbors", f"{piece}.in_weights"
+            skip = ""
+            if self.schedule.cuts:
+                cut = self.parameter("segments", f"segments:{self.cutting()}")
+                offsets, neighbors, weights = f"{cut}.in_offsets", f"{cut}.in_neighbors", f"{cut}.in_weights"
+                out(f"parts = i64({offsets}.size // ({n} + 1))")
+                stack.enter_context(out.block("for part in range(parts)"))
+                skip = f"part * ({n} + 1) + "
             with self.dealt(f"({n} + 63) >> 6", 16), out.block("for word in range(first, last)"):
                 if self.mode == "words":
                     out("bits = ZERO")
                 with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
-                    self.pull_one(offsets, neighbors, weights)
+                    self.pull_one(offsets, neighbors, weights, skip)
                 if self.mode == "words":
-                    if self.schedule.segments > 1:
+                    if self.schedule.cuts:
                         with out.block("if part > 0"):
                             out("bits |= load(out.bits, word)")
                     out("store(out.bits, word, bits)")
                     counted = "size += i64(one_bits(bits))"
-                    if self.schedule.segments > 1:
-                        with out.block(f"if part == len({parts}) - 1"):
+                    if self.schedule.cuts:
+                        with out.block("if part == parts - 1"):
                             out(counted)
                     else:
                         out(counted)
-            if self.schedule.segments > 1:
+            if self.schedule.cuts:
                 out("barrier(w)")
         self.close(counted=True)
 
-    def pull_one(self, offsets: str, neighbors: str, weights: str) -> None:
-        """The in-edges of one destination."""
+    def cutting(self) -> str:
+        """How many parts there are, or (negative) how many bytes one has, and what they are balanced by."""
+        schedule = self.schedule
+        return f"{schedule.segments or -schedule.segment_bytes}:{schedule.balance}"
+
+    def pull_one(self, offsets: str, neighbors: str, weights: str, skip: str) -> None:
+        """The in-edges of one destination; `skip` leads to the offsets of the part at hand."""
         op, out = self.op, self.out
         assert isinstance(op, g.EdgeApplyOp)
         block = self.edge_block()
@@ -447,8 +455,8 @@ class ApplyWriter(FunctionWriter):
                 stack.enter_context(out.block(f"if has_bit({self.members(op.to_, 'bits')}.bits, {target})"))
             if op.to_filter is not None:
                 stack.enter_context(out.block(f"if {self.filter(op.to_filter, target)}"))
-            out(f"edge_start = i64(load({offsets}, {target}))")
-            out(f"edge_end = i64(load({offsets}, i64({target}) + 1))")
+            out(f"edge_start = i64(load({offsets}, {skip}i64({target})))")
+            out(f"edge_end = i64(load({offsets}, {skip}i64({target}) + 1))")
             out("looked += edge_end - edge_start")
             out("seen += 1")
             if self.mode == "words":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue
 
 from pantograf.ir import graph as g
+from pantograf.machines.cpu.choose import queue_schedule
 from pantograf.machines.cpu.effects import set_size
 from pantograf.machines.cpu.level import LevelWriter
-from pantograf.machines.cpu.lower import queue_schedule
 from pantograf.machines.cpu.plan import Need, element_of, null
 from pantograf.machines.cpu.text import scalar_type
 

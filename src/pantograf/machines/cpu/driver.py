@@ -38,9 +38,7 @@ class DriverWriter(ContainerWriter):
         direction = "pull" if op.attributes.get("direction") == StringAttr("pull") else "push"
         what = direction if isinstance(op, g.EdgeApplyOp) else "where" if isinstance(op, g.WhereOp) else "each"
         name = self.function_name(f"{op.label.data or op.function.data}_{what}")
-        writer = ApplyWriter(
-            op, schedule, direction, name, self.wide, self.checked, self.knob, self.query.deterministic
-        )
+        writer = ApplyWriter(op, schedule, direction, name, self.wide, self.sites, self.knob, self.query.deterministic)
         emitted = writer.write()
         self.functions.append(emitted.text)
         self.settle()
@@ -89,12 +87,16 @@ class DriverWriter(ContainerWriter):
             return self.value(op.results[0])
         if kind == "hubs":
             return self.shared_need("hubs", Need("ids"))
+        if kind == "written":
+            store, _, width = detail.partition(":")
+            return self.shared_need("written", Need("stamps", width=int(width), count=int(store)))
         if kind == "marks":
             return self.shared_need("marks", Need("marks"))
         assert kind == "segments" and isinstance(op, g.EdgeApplyOp)
         graph = self.value(op.edges)
         made = self.needs[graph].source if graph in self.needs else ""
-        return self.need("segments", Need("segments", source=made, count=int(detail)))
+        count, _, balance = detail.partition(":")
+        return self.shared_need("segments", Need("segments", balance, count=int(count), source=made))
 
     def snapshot(self, op: g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp, handle: SSAValue, number: int) -> str:
         """The state before the apply of a property that it reads and writes: a copy of the active vertices' values if that is
@@ -138,8 +140,8 @@ class DriverWriter(ContainerWriter):
         """Indices are dealt one by one; each thread runs the body by itself, with memory of its own."""
         self.settle()
         name = self.function_name(f"{op.label.data}_body")
-        inner = DriverWriter(self.plan, self.query, self.wide, self.checked, self.module_names, self.functions)
-        inner.inside = op
+        inner = DriverWriter(self.plan, self.query, self.wide, self.sites, self.module_names, self.functions)
+        inner.par_for = op
         inner.names.make("sets")
         index = inner.names.make(op.body.block.args[0].name_hint, "i")
         inner.text[op.body.block.args[0]] = index

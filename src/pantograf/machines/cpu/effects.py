@@ -10,8 +10,9 @@ from xdsl.ir import Operation, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, functions_of, relation
+from pantograf.machines.cpu.choose import queue_schedule, schedule_of
 from pantograf.machines.cpu.function import Body
-from pantograf.machines.cpu.lower import queue_schedule, schedule_of
+from pantograf.machines.cpu.plan import element_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
 
@@ -22,10 +23,10 @@ class FunctionWriter(Body):
     """Writes the operations of an apply's functions. `knob` turns a number of a schedule into the text that reads it at run time."""
 
     def __init__(
-        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, checked: bool,
+        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, sites: list[Operation] | None,
         knob: Callable[[int], str], deterministic: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(Lines(), Names(), wide, checked)
+        super().__init__(Lines(), Names(), wide, sites)
         self.op = op
         self.schedule = schedule
         self.direction = direction
@@ -172,7 +173,7 @@ class FunctionWriter(Body):
 
     def write_load(self, op: g.LoadOp) -> None:
         """A value of a property, from before the apply where that matters."""
-        self.define(op.out, self.element(self.array(op, op.source), self.place(op.source, tuple(op.at)), op.out))
+        self.define(op.out, self.element(self.array(op, op.source), self.place(op.source, tuple(op.at), op), op.out))
 
     def write_get(self, op: g.GetOp) -> None:
         """A variable of the function's own, or one from around it as it was before the apply."""
@@ -188,14 +189,31 @@ class FunctionWriter(Body):
 
     def write_store(self, op: g.StoreOp) -> None:
         """A plain write; one that claims a vertex for a result without duplicates is a compare-and-swap."""
-        array, place, value = self.value(op.target), self.place(op.target, tuple(op.at)), self.value(op.value)
-        if "replaces" in op.attributes and self.mode == "list" and self.is_tracked(op.target) and not self.marks:
+        array, place, value = self.value(op.target), self.place(op.target, tuple(op.at), op), self.value(op.value)
+        lone = self.mode == "list" and not self.marks and self.is_tracked(op.target)
+        if lone and "replaces" in op.attributes:
             old = self.claimed(op)
             with self.out.block(f"if compare_exchange({array}, {place}, {old}, {value})"):
                 self.hit(op.target, op.at[0])
             return
+        old = self.element(array, place, op.value)
+        if self.sites is not None and isinstance(self.op, g.EdgeApplyOp):
+            self.out(f"note_race(w, {self.stamps(op)}, {place}, stamp, {old} != {value})")
+        elif self.deterministic and isinstance(self.op, g.EdgeApplyOp):
+            with self.out.block(f"if first_write({self.stamps(op)}, {place}, stamp) or comes_before({value}, {old})"):
+                self.out(f"store({array}, {place}, {value})")
+            self.hit(op.target, op.at[0])
+            return
         self.out(f"store({array}, {place}, {value})")
         self.hit(op.target, op.at[0])
+
+    def stamps(self, op: g.StoreOp) -> str:
+        """An array that says in which apply each place was last written by this store."""
+        stores = [
+            store for function in self.functions for store in function.operations() if isinstance(store, g.StoreOp)
+        ]
+        width, _ = element_of(op.target, self.wide)
+        return self.parameter("written", f"written:{stores.index(op)}:{width}")
 
     def claimed(self, op: g.StoreOp) -> str:
         """The text of the value that a claiming store replaces."""
@@ -214,7 +232,7 @@ class FunctionWriter(Body):
         if key in self.accumulators:
             self.reduce_local(op, self.accumulators[key][0], kind, value, t)
             return
-        array, place = self.value(op.target), self.place(op.target, tuple(op.at))
+        array, place = self.value(op.target), self.place(op.target, tuple(op.at), op)
         if kind == "sum":
             if "atomic" in op.attributes:
                 self.out(f"atomic_add{'_float' if t[0] == 'f' else ''}({array}, {place}, {value})")
@@ -301,7 +319,8 @@ class FunctionWriter(Body):
 
     def write_compare_and_swap(self, op: g.CompareAndSwapOp) -> None:
         """One step."""
-        array, place = self.value(op.target), self.value(op.vertex)
+        array = self.value(op.target)
+        place = self.inside(self.value(op.vertex), f"{array}.size", op)
         self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
         if self.is_tracked(op.target):
             with self.out.block(f"if {self.value(op.out)}"):
@@ -317,7 +336,8 @@ class FunctionWriter(Body):
             self.settling[op.queue] = f"settle_counts(w, QUEUE, {change}, {limit})"
             self.out(f"count_update(w, {self.value(op.queue)}, {self.value(op.vertex)})")
             return
-        arguments = [self.value(op.queue), self.value(op.vertex), self.value(op.value)]
+        vertex = self.inside(self.value(op.vertex), f"{self.value(op.queue)}.priority.size", op)
+        arguments = [self.value(op.queue), vertex, self.value(op.value)]
         if op.limit is not None:
             arguments.append(self.value(op.limit))
         arguments.append(str("atomic" in op.attributes))
@@ -373,7 +393,7 @@ class FunctionWriter(Body):
 
     def write_print(self, op: g.PrintOp) -> None:
         """In a function only where the machine checks."""
-        if self.checked:
+        if self.sites is not None:
             self.out(print_text(self, op))
 
 

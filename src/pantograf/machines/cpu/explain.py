@@ -9,7 +9,8 @@ from xdsl.ir import Operation
 
 from pantograf import spec
 from pantograf.ir import graph as g
-from pantograf.machines.cpu.lower import IN_PLACE, choose, queue_schedule
+from pantograf.machines.cpu.choose import CpuQuery, queue_schedule
+from pantograf.machines.cpu.lower import IN_PLACE
 
 if TYPE_CHECKING:
     from pantograf.graphs import Graph
@@ -19,24 +20,25 @@ if TYPE_CHECKING:
 
 def explain(machine: Cpu, program: Program, graph: Graph) -> list[str]:
     """One sentence for each label."""
-    module = machine.lowered(program)
+    query = machine.query(graph)
+    module = machine.lowered(program, query)
     shape = f"{graph.m:,} edges over {graph.n:,} vertices, {graph.m / max(graph.n, 1):.1f} a vertex"
     lines = [f"{program.name} on {spec.show(machine)} with {machine.thread_count} threads: {shape}"]
     for op in module.walk():
-        sentence = _sentence(op, machine.deterministic)
+        sentence = _sentence(op, query)
         if sentence:
             lines.append(f"{op.properties['label'].data}: {sentence}")  # type: ignore[attr-defined]
     return lines
 
 
-def _sentence(op: Operation, deterministic: bool) -> str:
+def _sentence(op: Operation, query: CpuQuery) -> str:
     """How an operation runs, and why; nothing for operations without a label."""
     label = op.properties.get("label")
     if not isinstance(label, StringAttr) or not label.data:
         return ""
     match op:
         case g.EdgeApplyOp():
-            choice = choose(op, deterministic)
+            choice = query.choose(op)
             direction = op.attributes["direction"].data  # type: ignore[attr-defined]
             part = op.attributes.get("part")
             when = (
@@ -48,7 +50,7 @@ def _sentence(op: Operation, deterministic: bool) -> str:
             return f"{direction}{when} ({choice.reason}){extra}"
         case g.VertexApplyOp() | g.WhereOp():
             extra = ", copies what it reads first" if _copies(op) else ""
-            how = choose(op, deterministic).schedule.parallelism
+            how = query.choose(op).schedule.parallelism
             return ("one thread" if how == "serial" else "in parallel") + " over the vertices" + extra
         case g.WhileOp():
             why = op.attributes.get("fixpoint")

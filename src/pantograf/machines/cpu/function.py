@@ -19,11 +19,11 @@ _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="
 class Body:
     """Writes the operations of a function (or of a driver, which adds to it)."""
 
-    def __init__(self, out: Lines, names: Names, wide: bool, checked: bool) -> None:
+    def __init__(self, out: Lines, names: Names, wide: bool, sites: list[Operation] | None) -> None:
         self.out = out
         self.names = names
         self.wide = wide
-        self.checked = checked
+        self.sites = sites
         self.text: dict[SSAValue, str] = {}
 
     # --- values
@@ -50,6 +50,33 @@ class Body:
         self.out(f"{name} = {expression}")
         self.text[v] = name
 
+    # --- checks
+
+    def site(self, op: Operation) -> int:
+        """The number by which compiled code names an operation that it complains about."""
+        assert self.sites is not None
+        self.sites.append(op)
+        return len(self.sites) - 1
+
+    def inside(self, index: str, size: str, op: Operation) -> str:
+        """An index, checked where the machine checks: 0, and a complaint, if it is out of range."""
+        if self.sites is None:
+            return index
+        name = self.names.make("at")
+        self.out(f"{name} = inside(w, {index}, {size}, {self.site(op)})")
+        return name
+
+    def check_overflow(self, op: g.BinaryOp) -> None:
+        """Complain about a sum, difference or product that does not fit its type."""
+        t, kind = self.kind(op.out), op.kind.data
+        if self.sites is None or kind not in ("add", "add_inf", "sub", "mul") or t[0] not in "iu":
+            return
+        a, b = self.value(op.left), self.value(op.right)
+        low, high = (0, 2 ** int(t[1:]) - 1) if t[0] == "u" else (-(2 ** (int(t[1:]) - 1)), 2 ** (int(t[1:]) - 1) - 1)
+        exact = f"f64({a}) {_PLAIN['add' if kind == 'add_inf' else kind]} f64({b})"
+        infinite = f"{self.value(op.out)} == {literal(high, op.out.type, self.wide)}"
+        self.out(f"fits(w, {exact}, {float(low)!r}, {float(high)!r}, {infinite}, {self.site(op)})")
+
     # --- operations
 
     def block(self, block: Block) -> None:
@@ -70,6 +97,7 @@ class Body:
     def write_binary(self, op: g.BinaryOp) -> None:
         """Arithmetic in exactly the operation's type."""
         self.define(op.out, self.binary(op.kind.data, op.left, op.right, self.kind(op.out)))
+        self.check_overflow(op)
 
     def binary(self, kind: str, left: SSAValue, right: SSAValue, t: str) -> str:
         """`left kind right` in type `t`."""
@@ -214,27 +242,39 @@ class Body:
 
     def write_degree(self, op: g.DegreeOp) -> None:
         """Out-degree."""
-        graph, v = self.value(op.edges), self.value(op.vertex)
+        graph = self.value(op.edges)
+        v = self.inside(self.value(op.vertex), f"{graph}.offsets.size - 1", op)
         self.define(op.out, f"i64(load({graph}.offsets, i64({v}) + 1)) - i64(load({graph}.offsets, {v}))")
 
     def write_neighbor(self, op: g.NeighborOp) -> None:
         """The k-th out-neighbour."""
-        graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
+        graph, v = (
+            self.value(op.edges),
+            self.inside(self.value(op.vertex), f"{self.value(op.edges)}.offsets.size - 1", op),
+        )
+        k = self.inside(self.value(op.k), f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})", op)
         self.define(op.out, f"load({graph}.neighbors, i64(load({graph}.offsets, {v})) + {k})")
 
     def write_weight(self, op: g.WeightOp) -> None:
         """The weight of the k-th out-edge."""
-        graph, v, k = self.value(op.edges), self.value(op.vertex), self.value(op.k)
+        graph, v = (
+            self.value(op.edges),
+            self.inside(self.value(op.vertex), f"{self.value(op.edges)}.offsets.size - 1", op),
+        )
+        k = self.inside(self.value(op.k), f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})", op)
         self.define(op.out, f"{self.kind(op.out)}(load({graph}.weights, i64(load({graph}.offsets, {v})) + {k}))")
 
     # --- properties
 
-    def place(self, handle: SSAValue, at: tuple[SSAValue, ...]) -> str:
+    def place(self, handle: SSAValue, at: tuple[SSAValue, ...], op: Operation) -> str:
         """The index of an element in the flat array of a property."""
         element = handle.type.element  # type: ignore[attr-defined]
         if isinstance(element, g.VectorType):
-            return f"i64({self.value(at[0])}) * {element.size.data} + {self.value(at[1])}"
-        return self.value(at[0])
+            k = self.inside(self.value(at[1]), str(element.size.data), op)
+            return self.inside(
+                f"i64({self.value(at[0])}) * {element.size.data} + {k}", f"{self.value(handle)}.size", op
+            )
+        return self.inside(self.value(at[0]), f"{self.value(handle)}.size", op)
 
     def element(self, array: str, place: str, v: SSAValue) -> str:
         """The text that loads a scalar."""
@@ -242,7 +282,7 @@ class Body:
 
     def write_load(self, op: g.LoadOp) -> None:
         """A value of a property."""
-        self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at)), op.out))
+        self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at), op), op.out))
 
 
 def _finite(v: SSAValue) -> bool:

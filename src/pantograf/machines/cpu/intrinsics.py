@@ -22,7 +22,12 @@ def _index(builder, value, kind):
 
 def _pointer(context, builder, signature, args):
     array = context.make_array(signature.args[0])(context, builder, args[0])
-    return builder.gep(array.data, [_index(builder, args[1], signature.args[1])], inbounds=True)
+    index = _index(builder, args[1], signature.args[1])
+    if signature.args[0].layout == "C":
+        return builder.gep(array.data, [index], inbounds=True)
+    stride = builder.extract_value(array.strides, 0)  # a field of records
+    place = builder.gep(builder.bitcast(array.data, _I8.as_pointer()), [builder.mul(index, stride)], inbounds=True)
+    return builder.bitcast(place, array.data.type)
 
 
 def _cast(context, builder, value, signature, position):

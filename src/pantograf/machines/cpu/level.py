@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from pantograf.ir import graph as g
+from pantograf.machines.cpu.choose import CpuQuery
 from pantograf.machines.cpu.function import Body
 from pantograf.machines.cpu.liveness import as_range, cells_of, in_loop, live_sets, maker
-from pantograf.machines.cpu.lower import CpuQuery
 from pantograf.machines.cpu.plan import Need, Plan, element_of, extreme
 from pantograf.machines.cpu.text import Lines, Names, literal
 
@@ -21,9 +21,15 @@ class LevelWriter(Body):
     """Writes what every thread does, or the body of a par_for (which one thread runs by itself)."""
 
     def __init__(
-        self, plan: Plan, query: CpuQuery, wide: bool, checked: bool, module_names: Names, functions: list[str]
+        self,
+        plan: Plan,
+        query: CpuQuery,
+        wide: bool,
+        sites: list[Operation] | None,
+        module_names: Names,
+        functions: list[str],
     ) -> None:
-        super().__init__(Lines(), Names(), wide, checked)
+        super().__init__(Lines(), Names(), wide, sites)
         self.plan = plan
         self.query = query
         self.module_names = module_names
@@ -34,7 +40,7 @@ class LevelWriter(Body):
         self.reading = False
         self.graphs: dict[str, str] = {}
         self.set_count = 1
-        self.inside: g.ParForOp | None = None
+        self.par_for: g.ParForOp | None = None
         self.partials: dict[SSAValue, tuple[str, str]] = {}
 
     def need(self, hint: str, need: Need) -> str:
@@ -51,10 +57,9 @@ class LevelWriter(Body):
         return self.need(hint, need)
 
     def knob(self, value: int) -> str:
-        """The text that reads a number of a schedule at run time."""
-        if value not in self.plan.knobs:
-            self.plan.knobs.append(value)
-        return f"load(w.knobs, {self.plan.knobs.index(value)})"
+        """The text that reads a number of a schedule at run time; which number it is does not change the text."""
+        self.plan.knobs.append(value)
+        return f"load(w.knobs, {len(self.plan.knobs) - 1})"
 
     def knob_float(self, value: float) -> str:
         """A float among the knobs, as its bits."""
@@ -85,7 +90,7 @@ class LevelWriter(Body):
 
     def outer(self, v: SSAValue) -> str:
         """In a par_for: a value of the program around it."""
-        assert self.inside is not None, f"{v} has no text"
+        assert self.par_for is not None, f"{v} has no text"
         name = self.names.make(v.name_hint)
         self.captured[name] = v
         self.text[v] = name
@@ -160,7 +165,7 @@ class LevelWriter(Body):
         """A reduction at the program's level."""
         kind, value, t = op.kind.data, self.value(op.value), self.kind(op.value)
         if isinstance(op.target.type, g.CellType):
-            if self.inside is not None and not self.inside.is_ancestor(maker(op.target)):
+            if self.par_for is not None and not self.par_for.is_ancestor(maker(op.target)):
                 name = self.partial(op.target, kind)
             else:
                 name = self.value(op.target)
@@ -169,7 +174,7 @@ class LevelWriter(Body):
                 self.define(op.out, "True" if kind == "sum" else changed)
             self.out(f"{name} = {self.combined(kind, name, value, t)}")
             return
-        array, place = self.value(op.target), self.place(op.target, tuple(op.at))
+        array, place = self.value(op.target), self.place(op.target, tuple(op.at), op)
         if "atomic" in op.attributes:
             name = {"sum": f"atomic_add{'_float' if t[0] == 'f' else ''}"}.get(
                 kind, f"reduce_{'flag' if t == 'bool' else kind}"
@@ -251,7 +256,8 @@ class LevelWriter(Body):
             self.out(f"{name} = {pool}[free_array({pool}, ({', '.join(held)},))]")
             self.text[out] = name
         else:
-            self.text[out] = self.need(hint, Need("array", dtype, width))
+            group = next((names for names in self.plan.records if hint in names), ()) if width == 1 else ()
+            self.text[out] = self.need(hint, Need("array", dtype, width, record=group))
         return self.text[out]
 
     def write_copy(self, op: g.CopyOp) -> None:
@@ -287,7 +293,7 @@ class LevelWriter(Body):
         """The first thread writes."""
         self.alone("first")
         with self.out.block("if w.tid == 0"):
-            place = self.place(op.target, tuple(op.at))
+            place = self.place(op.target, tuple(op.at), op)
             self.out(f"store({self.value(op.target)}, {place}, {self.value(op.value)})")
 
     def write_compare_and_swap(self, op: g.CompareAndSwapOp) -> None:

@@ -4,142 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal
 
 from xdsl.builder import Builder
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from pantograf import passes, spec
 from pantograf.errors import Refused
 from pantograf.ir import graph as g
-from pantograf.ir.functions import functions_of
 from pantograf.ir.location import place_of
+from pantograf.machines.cpu.choose import CpuQuery, attached, queue_schedule, schedule_of
 from pantograf.machines.cpu.schedule import Traverse
-from pantograf.passes.find_early_exits import claimed
-from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
+from pantograf.schedule import Hybrid, Schedule
 
 IN_PLACE = "a fixpoint: its applies write in place, so nothing is copied"
 """What is written on a loop that was a fixpoint."""
 
-Direction = Literal["auto", "push", "dense_push", "pull", "hybrid"]
-KINDS: Mapping[str, type[Schedule]] = {Traverse.spec_name: Traverse}
 
-
-@lru_cache(maxsize=1024)
-def _read(text: str) -> Schedule:
-    return read(text, KINDS)
-
-
-def attached(op: Operation) -> Schedule | None:
-    """The schedule that was written on an operation."""
-    text = op.attributes.get("schedule")
-    return _read(text.data) if isinstance(text, StringAttr) else None
-
-
-def schedule_of(op: Operation) -> Traverse | None:
-    """The attached schedule of an operation as one `Traverse`: of a hybrid, the part that this operation is."""
-    found = attached(op)
-    while isinstance(found, Hybrid):
-        first, second = found.parts()
-        found = second if op.attributes.get("part") == StringAttr("sparse") else first
-    assert found is None or isinstance(found, Traverse)
-    return found
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A resolved schedule and the reason for what was chosen."""
-
-    schedule: Traverse
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class CpuQuery:
-    """The CPU's answers to the passes."""
-
-    deterministic: bool = False
-
-    def traverse(self, op: Operation) -> Traversal | Mixed:
-        """How an apply runs."""
-        found = attached(op)
-        if isinstance(found, Hybrid) and not self.deterministic and not in_par_for(op):
-            dense, sparse = found.parts()
-            return Mixed(_plain(dense), _plain(sparse), found.when)
-        return self.choose(op).schedule.traversal()
-
-    def raises(self, loop: g.WhileOp) -> bool:
-        """Always: rounds in place need no copies of properties."""
-        return True
-
-    def choose(self, op: Operation) -> Choice:
-        """The schedule of an apply with nothing left open."""
-        return choose(op, self.deterministic)
-
-
-def _plain(part: Schedule) -> Traversal:
-    found = part.traversal()
-    return found.dense if isinstance(found, Mixed) else found
-
-
-def in_par_for(op: Operation) -> bool:
-    """Whether an operation runs inside a par_for, where everything is serial."""
-    around = op.parent_op()
-    while around is not None:
-        if isinstance(around, g.ParForOp):
-            return True
-        around = around.parent_op()
-    return False
-
-
-def choose(op: Operation, deterministic: bool) -> Choice:
-    """The schedule of an apply with nothing left open, and why."""
-    given = schedule_of(op) or Traverse()
-    reason = "as scheduled"
-    if isinstance(op, g.EdgeApplyOp):
-        direction, reason = _direction(op, given, deterministic)
-        segments = given.segments if direction in ("pull", "hybrid") else 0
-        if direction == "hybrid" and isinstance(op.attributes.get("part"), StringAttr):
-            direction = "push" if op.attributes["part"] == StringAttr("sparse") else "pull"
-            segments = given.segments if direction == "pull" else 0
-        settled = given.fixpoint if direction == "push" else "rounds"
-        given = dataclasses.replace(given, direction=direction, segments=segments, fixpoint=settled)
-    if in_par_for(op) and given.parallelism != "serial":
-        given = dataclasses.replace(given, parallelism="serial")
-        reason += "; serial, as it stands in a par_for"
-    return Choice(given, reason)
-
-
-def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool) -> tuple[Direction, str]:
-    """`push`, `dense_push`, `pull` or `hybrid`, and the reason."""
-    writes = [a for function in functions_of(op) for a in function.accesses() if a.writes]
-    racing = [a for a in writes if a.index != "own"]
-    if deterministic and racing and all(a.index == "dst" for a in racing):
-        return "pull", "deterministic: one thread decides on each destination, over its sources in order"
-    if deterministic and racing and all(a.index == "src" for a in racing):
-        return "push", "deterministic: one thread decides on each source, over its destinations in order"
-    if given.direction != "auto":
-        return given.direction, "as scheduled"
-    if op.from_ is not None and claimed(op) is not None:
-        return "hybrid", "the first write settles a destination: pulling stops there while many sources are active"
-    if (
-        op.from_ is None
-        and op.from_filter is None
-        and writes
-        and all(a.kind == "reduce" and a.index == "dst" for a in writes)
-    ):
-        return "pull", "every edge is visited and writes its destination only: pulling needs no atomics"
-    return "push", "the out-edges of the active vertices alone are visited"
-
-
-def lower(module: ModuleOp, schedules: Mapping[str, Schedule], deterministic: bool) -> ModuleOp:
+def lower(module: ModuleOp, schedules: Mapping[str, Schedule], query: CpuQuery) -> ModuleOp:
     """A lowered copy of a program's module."""
     copy = module.clone()
-    query = CpuQuery(deterministic)
     texts = {label: spec.show(schedule) for label, schedule in schedules.items()}
     stages = passes.pipeline(texts)
     at = next(i for i, stage in enumerate(stages) if isinstance(stage, passes.SplitHybrids))
@@ -155,8 +40,17 @@ def lower(module: ModuleOp, schedules: Mapping[str, Schedule], deterministic: bo
 
 def check_knobs(module: ModuleOp) -> None:
     """Refuse a knob where it can have no effect: it would say something that is not so."""
+    names = [op.out.name_hint or "" for op in module.walk() if isinstance(op, g.PropertyOp) and _scalar(op)]
+    taken: dict[str, tuple[str, ...]] = {}
     for op in module.walk():
         found = attached(op)
+        for fused in (found.fuse for found in [schedule_of(op)] if found is not None):
+            for name in fused:
+                if name not in names:
+                    hint = f"properties of scalars: {', '.join(sorted(set(names))) or 'none'}"
+                    raise Refused(f"cpu.fuse names {name!r}, which is no property of scalars here", place_of(op), hint)
+                if taken.setdefault(name, fused) != fused:
+                    raise Refused(f"cpu.fuse puts {name!r} into two records", place_of(op), "name it in one group")
         parts = [found] if isinstance(found, Traverse) else list(found.parts()) if isinstance(found, Hybrid) else []
         acting = acting_knobs(op)
         if isinstance(found, Hybrid) and not isinstance(op, g.EdgeApplyOp):
@@ -171,6 +65,10 @@ def check_knobs(module: ModuleOp) -> None:
                     raise Refused(f"cpu.{knob.name} has no effect at {label!r}", place_of(op), hint)
 
 
+def _scalar(op: g.PropertyOp) -> bool:
+    return not isinstance(op.out.type.element, g.VectorType)
+
+
 def acting_knobs(op: Operation) -> list[str]:
     """The knobs that change how an operation runs."""
     inside = list(op.walk())
@@ -178,7 +76,8 @@ def acting_knobs(op: Operation) -> list[str]:
     found: list[str] = []
     match op:
         case g.EdgeApplyOp():
-            found = ["direction", "parallelism", "dealing", "grain", "segments", "fixpoint", "merge", "prefetch"]
+            found = ["direction", "parallelism", "dealing", "grain", "fixpoint", "merge", "prefetch", "fuse"]
+            found += ["segments", "segment_bytes", "balance"]
             found += ["frontier", "threshold"] if op.from_ is not None else []
             found += ["deduplicate"] if op.out is not None else []
             found += (
@@ -187,7 +86,7 @@ def acting_knobs(op: Operation) -> list[str]:
                 else []
             )
         case g.VertexApplyOp() | g.WhereOp():
-            found = ["parallelism", "dealing", "grain"]
+            found = ["parallelism", "dealing", "grain", "fuse"]
         case g.QueueOp():
             found = queue
     if any(isinstance(x, g.IntersectOp) for x in inside) and not isinstance(op, (g.WhileOp, g.ForOp, g.ParForOp)):
@@ -293,28 +192,3 @@ def _queue_loop(op: g.FixpointOp, queue: SSAValue) -> None:
     body = Block([pop, _edge_apply(op, pop.out, out=False)])
     before.insert(_loop(op, condition, body))
     Rewriter.erase_op(op)
-
-
-def queue_schedule(queue: SSAValue) -> Traverse:
-    """The knobs of a queue: those at its own label, then those of the applies that update it."""
-    found: list[Traverse] = []
-    owner = queue.owner
-    if isinstance(queue, OpResult) and isinstance(owner, g.QueueOp) and (own := schedule_of(owner)) is not None:
-        found.append(own)
-    for use in queue.uses:
-        around: Operation | None = use.operation
-        while around is not None:
-            if (
-                isinstance(around, (g.EdgeApplyOp, g.VertexApplyOp, g.FixpointOp))
-                and (at := schedule_of(around)) is not None
-            ):
-                found.append(at)
-            around = around.parent_op()
-    settled = Traverse()
-    for each in found:
-        for name in ("priority", "delta", "buckets", "merge"):
-            if getattr(settled, name) == getattr(Traverse(), name):
-                settled = dataclasses.replace(settled, **{name: getattr(each, name)})
-    if settled.priority == "auto":
-        settled = dataclasses.replace(settled, priority="eager")
-    return settled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,11 @@ if TYPE_CHECKING:
 
     from pantograf.graphs import Graph
     from pantograf.lang.program import Program
+    from pantograf.machines.cpu.choose import CpuQuery
     from pantograf.machines.cpu.plan import Need, Plan
+
+MOST_SEGMENTS = 1024
+"""Each part has offsets of its own for all vertices, so that more would cost more than the cache saves."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Cpu:
 
     threads        how many; none: all cores that this process may use
     deterministic  of racing plain writes the smallest stays, and sums of floats are made in one order
-    check          say where an index is out of range or an integer overflows, instead of going on
+    check          say where an index is out of range or an integer overflows, instead of going on; count the plain writes that
+                   took the place of another call's (`races`); print what functions print
     """
 
     spec_name: ClassVar[str] = "cpu"
@@ -61,11 +65,17 @@ class Cpu:
         """Beside `ir`: after the passes, and as Python."""
         return ("scheduled", "source")
 
-    def lowered(self, program: Program) -> ModuleOp:
+    def query(self, graph: Graph | None) -> CpuQuery:
+        """The answers to the passes, for a graph if there is one."""
+        from pantograf.machines.cpu.choose import CpuQuery, Shape
+
+        return CpuQuery(self.deterministic, Shape.of(graph, self.thread_count) if graph is not None else None)
+
+    def lowered(self, program: Program, query: CpuQuery | None = None) -> ModuleOp:
         """The program's GraphIR after all passes."""
         from pantograf.machines.cpu.lower import lower
 
-        return lower(program.module, read_schedules(self, program.schedules), self.deterministic)
+        return lower(program.module, read_schedules(self, program.schedules), query or self.query(None))
 
     def refuses(self, program: Program) -> Refused | None:
         """What the compiled machine cannot do, with the line."""
@@ -76,20 +86,21 @@ class Cpu:
         except Refused as refusal:
             return refusal
 
-    def plan(self, program: Program, wide: bool) -> Plan:
+    def plan(self, program: Program, graph: Graph | None) -> Plan:
         """The emitted program."""
         from pantograf.machines.cpu.emit import emit
-        from pantograf.machines.cpu.lower import CpuQuery
 
-        return emit(self.lowered(program), CpuQuery(self.deterministic), wide, self.check)
+        query = self.query(graph)
+        wide = graph is not None and graph.neighbors.dtype.itemsize == 8
+        return emit(self.lowered(program, query), query, wide, self.check)
 
     def show(self, program: Program, graph: Graph | None, stage: str) -> str:
         """One of the stages as text."""
         if stage == "scheduled":
             from pantograf.ir.text import print_module
 
-            return print_module(self.lowered(program))
-        return self.plan(program, graph is not None and graph.neighbors.dtype.itemsize == 8).text
+            return print_module(self.lowered(program, self.query(graph)))
+        return self.plan(program, graph).text
 
     def explain(self, program: Program, graph: Graph) -> list[str]:
         """Why each part runs as it does."""
@@ -109,7 +120,7 @@ class CpuRunnable:
         self.machine = machine
         self.graph = graph
         self.wide = graph.neighbors.dtype.itemsize == 8
-        self.plan = machine.plan(program, self.wide)
+        self.plan = machine.plan(program, graph)
         self.threads = machine.thread_count
         self.weight = weight_dtype(program)
         self._forms: dict[str, Any] = {}
@@ -181,22 +192,27 @@ class CpuRunnable:
         weights = np.zeros(0, self.weight) if graph.weights is None else converted(graph, self.weight)
         return opened(graph.offsets), opened(graph.neighbors), opened(weights)
 
-    def segments(self, name: str, need: Need) -> tuple[Any, ...]:
-        """The in-edges of a graph in parts by source."""
-        key = f"segments:{need.source}:{need.count}"
+    def segments(self, name: str, need: Need) -> Any:
+        """The in-edges of a graph by parts of the sources: the offsets of all parts one after the other, then their edges."""
+        key = f"segments:{need.source}:{need.count}:{need.dtype}"
         if key not in self._forms:
             whole = self.csr(name, need)
             n = len(whole.offsets) - 1
-            cuts = [n * i // need.count for i in range(need.count + 1)]
-            parts = []
-            for low, high in itertools.pairwise(cuts):
-                inside = (whole.in_neighbors >= low) & (whole.in_neighbors < high)
-                before = np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)
-                weights = whole.in_weights[inside] if len(whole.in_weights) else whole.in_weights
-                empty = whole._replace(in_offsets=before[whole.in_offsets], in_neighbors=whole.in_neighbors[inside])
-                parts.append(empty._replace(in_weights=weights))
-            self._forms[key] = tuple(parts)
-        return self._forms[key]  # type: ignore[no-any-return]
+            count = need.count if need.count > 0 else min(MOST_SEGMENTS, max(1, -(-8 * n // -need.count)))
+            shares = np.arange(1, count)
+            cuts = n * shares // count
+            if need.dtype == "edge":
+                cuts = np.searchsorted(whole.offsets, len(whole.neighbors) * shares // count)
+            part = np.searchsorted(cuts, whole.in_neighbors, side="right").astype(np.uint16)
+            order = np.argsort(part, kind="stable")
+            rows = np.repeat(np.arange(n), np.diff(whole.in_offsets))
+            starts = np.zeros(count * (n + 1) + 1, np.int64)
+            np.cumsum(np.bincount(part * np.int64(n + 1) + rows, minlength=count * (n + 1)), out=starts[1:])
+            weights = whole.in_weights[order] if len(whole.in_weights) else whole.in_weights
+            self._forms[key] = whole._replace(
+                in_offsets=starts[:-1], in_neighbors=whole.in_neighbors[order], in_weights=weights
+            )
+        return self._forms[key]
 
     def run(self, arguments: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run once."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pantograf.errors import UserError
+from pantograf.ir.location import place_of
 from pantograf.machine import Limits
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Scratch:
         self.workers = [self._worker(self.teams[0], t, threads) for t in range(threads)]
         self.inner = tuple(self._worker(team, 0, 1) for team in self.teams[1:])
         self.held: dict[str, Any] = {}
+        self.records: dict[tuple[str, ...], Any] = {}
 
     def _nests(self) -> bool:
         return any(need.kind == "members" for need in self.runnable.plan.needs.values())
@@ -73,7 +75,7 @@ class Scratch:
             return self.inner
         if name not in self.held:
             copies = self.runnable.threads if need.per_thread else 1
-            made = [self.make(need) for _ in range(copies)]
+            made = [self.make(name, need) for _ in range(copies)]
             self.held[name] = tuple(made) if need.per_thread else made[0]
         if need.kind == "array" and need.source and given[need.source] is not None:
             flat = np.ascontiguousarray(given[need.source]).reshape(-1)
@@ -96,10 +98,12 @@ class Scratch:
         }
         return kind[need.dtype](0 if value is None else value)
 
-    def make(self, need: Need) -> Any:
+    def make(self, name: str, need: Need) -> Any:
         """New memory for something that the plan needs."""
         r, n = self.runtime, self.n
         match need.kind:
+            case "array" if need.record:
+                return self.field(name, need)
             case "array":
                 return room(n * need.width, need.dtype)
             case "pool":
@@ -116,9 +120,19 @@ class Scratch:
                 return r.List(vectors)
             case "clock":
                 return np.zeros(4, np.int64)
+            case "stamps":
+                return np.zeros(n * need.width, np.int64)
             case "queue":
                 return self.queue(need)
         raise AssertionError(need.kind)
+
+    def field(self, name: str, need: Need) -> Any:
+        """One property of a record: a strided view of memory that the record's properties share."""
+        fields = {n: x.dtype for n, x in self.runnable.plan.needs.items() if x.record == need.record}
+        if need.record not in self.records:
+            kind = np.dtype({"names": list(fields), "formats": list(fields.values())}, align=True)
+            self.records[need.record] = room(self.n, kind)
+        return self.records[need.record][name]
 
     def vertex_set(self, index: int) -> Any:
         """An empty buffer for a set."""
@@ -151,17 +165,21 @@ class Scratch:
             for array in team[:4]:
                 array[:] = 0
         self.knobs[0] = np.iinfo(np.int64).max if limits.rounds is None else limits.rounds
-        for marks in self.held.values():
-            if (
-                isinstance(marks, tuple)
-                and marks
-                and isinstance(marks[0], self.runtime.Set)
-                and len(marks[0].meta) == 1
-            ):
-                for each in marks:
-                    each.bits[:] = 0
-                    each.meta[:] = -1
+        for name, need in self.runnable.plan.needs.items():
+            if name in self.held and need.kind in ("marks", "stamps"):
+                self.forget(self.held[name])
         return self.arguments(given)
+
+    def forget(self, kept: Any) -> None:
+        """Bring the marks of intersections, or stamps, to their first state."""
+        for each in kept if type(kept) is tuple else (kept,):
+            if type(each) is tuple:
+                self.forget(each)
+            elif isinstance(each, self.runtime.Set):
+                each.bits[:] = 0
+                each.meta[:] = -1
+            else:
+                each[:] = 0
 
     def stop(self) -> None:
         """Let the run end at its next barrier."""
@@ -170,9 +188,19 @@ class Scratch:
 
     def complain(self) -> None:
         """Raise what went wrong inside of compiled code."""
+        r = self.runtime
         for team in self.teams:
-            if team[0][self.runtime.ERROR] == self.runtime.OUT_OF_MEMORY:
+            sync = team[0]
+            error = int(sync[r.ERROR])
+            if error == r.OUT_OF_MEMORY:
                 raise UserError("there was not enough memory for this run", hint="fewer threads, or a smaller graph")
+            if error:
+                place = place_of(self.runnable.plan.sites[int(sync[r.SITE])])
+                if error == r.OUT_OF_RANGE:
+                    found = int(sync[r.DETAIL])
+                    shown = "none" if found == -1 else str(found)
+                    raise UserError(f"the index {shown} is out of range here", place, f"vertices are 0 to {self.n - 1}")
+                raise UserError("an integer overflows here", place, "use a wider type, i64 or f64")
 
     def cut(self) -> bool:
         """Whether the limit on turns ended a loop."""
@@ -182,7 +210,9 @@ class Scratch:
         """What was counted."""
         r = self.runtime
         rows = np.concatenate([team[1].reshape(-1, r.OWN_WORDS) for team in self.teams])
+        races = {"races": int(rows[:, r.RACES].sum())} if self.runnable.machine.check else {}
         return {
+            **races,
             "rounds": int(self.teams[0][1][r.ROUNDS]),
             "edges_processed": int(rows[:, r.EDGES].sum()),
             "vertices_processed": int(rows[:, r.VERTICES].sum()),
@@ -222,7 +252,7 @@ class Scratch:
         """The array at an address, no longer held; a copy where it is one of a pool."""
         for name, kept in self.held.items():
             if isinstance(kept, np.ndarray) and kept.ctypes.data == address:
-                return self.held.pop(name)
+                return self.held.pop(name) if kept.flags.c_contiguous else kept.copy()
             if isinstance(kept, tuple):
                 for each in kept:
                     if isinstance(each, np.ndarray) and each.ctypes.data == address:

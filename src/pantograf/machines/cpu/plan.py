@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.machines.cpu.text import DTYPES, literal, scalar_type
@@ -16,7 +16,19 @@ class Need:
     """Something that the host gives to an emitted program as an argument."""
 
     kind: Literal[
-        "graph", "array", "pool", "argument", "members", "sets", "queue", "list", "clock", "ids", "marks", "segments"
+        "graph",
+        "array",
+        "pool",
+        "argument",
+        "members",
+        "sets",
+        "queue",
+        "list",
+        "clock",
+        "ids",
+        "marks",
+        "segments",
+        "stamps",
     ]
     dtype: str = ""
     width: int = 1
@@ -24,6 +36,8 @@ class Need:
     source: str = ""
     """graph: how it is made from the user's, `t` for transposed and `r` for relabelled, in order; argument: its name."""
     per_thread: bool = False
+    record: tuple[str, ...] = ()
+    """array: the properties that it lies beside, in memory of one record for each vertex."""
 
 
 @dataclass
@@ -35,6 +49,10 @@ class Plan:
     knobs: list[int] = field(default_factory=list)
     results: list[tuple[str, str, int]] = field(default_factory=list)
     """Name, kind (`array`, `bools`, `set` or `scalar`) and width (negative: of vectors) of each returned value."""
+    records: list[tuple[str, ...]] = field(default_factory=list)
+    """Groups of properties that share memory, a record for each vertex."""
+    sites: list[Operation] = field(default_factory=list)
+    """What compiled code may complain about, by number, where the machine checks."""
     pulls: set[str] = field(default_factory=set)
     """The graphs whose in-edges are read."""
 

@@ -21,6 +21,8 @@ class Traverse(Schedule):
     frontier      the map that pull and dense_push look up: one bit or one byte a vertex
     deduplicate   false: a frontier may hold a vertex twice where nothing observes it (less bookkeeping, more edges)
     segments      pull one part of the sources after the other, so that a part's values stay in the cache (0: all at once)
+    segment_bytes the same, by the size of a part: eight bytes a source
+    balance       cut the parts so that they have as many vertices, or as many edges
     fixpoint      rounds, or async: a thread goes on with what it has just changed before it waits for the others
     priority      eager: a changed vertex goes into a bucket at once; lazy: once, after the apply; fused: eager, and a thread goes on
                   with its own part of the current bucket; constant_sum: count, then add once
@@ -29,6 +31,7 @@ class Traverse(Schedule):
     merge         fused: the largest own part that a thread goes on with
     intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
     prefetch      how many edges ahead memory is asked for (0: not at all)
+    fuse          names of properties that lie side by side in memory, a record for each vertex
     """
 
     spec_name: ClassVar[str] = "cpu"
@@ -39,6 +42,8 @@ class Traverse(Schedule):
     frontier: Literal["bitmap", "boolmap"] = "bitmap"
     deduplicate: bool = True
     segments: int = 0
+    segment_bytes: int = 0
+    balance: Literal["vertex", "edge"] = "vertex"
     fixpoint: Literal["rounds", "async"] = "rounds"
     priority: Literal["auto", "eager", "lazy", "fused", "constant_sum"] = "auto"
     delta: int | float | None = None
@@ -47,12 +52,14 @@ class Traverse(Schedule):
     intersection: Literal["auto", "merge", "gallop", "bitmap"] = "auto"
     prefetch: int = 0
     threshold: int = 20
+    fuse: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers and combinations that have no meaning."""
         for name, low, high in (
             ("grain", 0, 2**31),
             ("segments", 0, 1024),
+            ("segment_bytes", 0, 2**40),
             ("buckets", 1, 2**16),
             ("merge", 0, 2**31),
             ("prefetch", 0, 1024),
@@ -71,9 +78,19 @@ class Traverse(Schedule):
         onward = self.fixpoint == "async" or self.priority == "fused"
         return [
             (
-                self.segments > 1 and self.direction not in ("auto", "pull", "hybrid"),
+                self.cuts and self.direction not in ("auto", "pull", "hybrid"),
                 f"cpu.segments is for pulling, and the direction is {self.direction}",
                 "add direction=pull, or leave segments out",
+            ),
+            (
+                self.segments > 1 and self.segment_bytes > 0,
+                "cpu.segments and cpu.segment_bytes both say how many parts there are",
+                "give one of them",
+            ),
+            (
+                self.balance == "edge" and not self.cuts,
+                "cpu.balance says where parts are cut, and there are none",
+                "add segments=4, or leave balance out",
             ),
             (
                 self.fixpoint == "async" and self.direction not in ("auto", "push"),
@@ -106,6 +123,11 @@ class Traverse(Schedule):
                 "leave dealing out, or parallelism=vertex",
             ),
         ]
+
+    @property
+    def cuts(self) -> bool:
+        """Whether a pull goes through the sources in parts."""
+        return self.segments > 1 or self.segment_bytes > 0
 
     def traversal(self) -> Traversal | Mixed:
         """What this says to the passes; `auto` pushes until the machine has decided."""

@@ -3,6 +3,7 @@
 # ruff: noqa: F403  (emitted text imports everything that is here)
 
 from pantograf.machines.cpu.runtime.arrays import *
+from pantograf.machines.cpu.runtime.checks import *
 from pantograf.machines.cpu.runtime.intersections import *
 from pantograf.machines.cpu.runtime.lists import *
 from pantograf.machines.cpu.runtime.numbers import *

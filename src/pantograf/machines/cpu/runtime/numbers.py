@@ -15,7 +15,7 @@ def floor_divide(a, b):
     if b == 0:
         return a - a
     if b == -1:
-        return -a
+        return a - a - a
     return a // b
 
 
@@ -33,11 +33,9 @@ def c_divide(a, b):
     if b == 0:
         return a - a
     if b == -1:
-        return -a
+        return a - a - a
     q = a // b
-    if q < 0 and q * b != a:
-        q += 1
-    return q
+    return q + type(a)(1) if q < 0 and q * b != a else q
 
 
 @njit(**OPTIONS)
@@ -57,7 +55,7 @@ def power(a, b):
         if a == -1:
             return a if b & 1 else -a
         return a - a
-    result = a - a + 1
+    result = type(a)(1)
     while b > 0:
         if b & 1:
             result = result * a
@@ -74,9 +72,9 @@ def shift_left(a, b, width):
 
 @njit(**OPTIONS)
 def shift_right(a, b, width):
-    """Integers, keeping the sign."""
+    """Integers, keeping the sign: it is all that is left when everything is shifted out."""
     if b < 0 or b >= width:
-        b = a - a + width - 1
+        return (a >> (width - 1)) >> 1
     return a >> b
 
 

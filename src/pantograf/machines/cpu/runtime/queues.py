@@ -32,6 +32,7 @@ from pantograf.machines.cpu.runtime.threads import (
 CURRENT, HIGHEST, SHIFT, OPEN, LAZY = 0, 1, 2, 3, 4  # words of Queue.meta
 BASE, LOWEST, OTHERS_LOWEST, QUEUED = 0, 1, 2, 3  # words of a thread's row in Queue.own
 QUEUE_ROW = 16
+FARTHEST = float(NOTHING) / 2  # the number of a bucket that no priority but inf comes to
 
 
 class Queue(NamedTuple):
@@ -53,7 +54,9 @@ def bucket(q, priority):
     if shift >= 0:
         b = np.int64(priority) >> shift
     else:
-        b = np.int64(np.floor(priority / load(q.delta, 0)))
+        b = np.int64(
+            min(max(np.floor(priority / load(q.delta, 0)), -FARTHEST), FARTHEST)
+        )  # no integer is as great as inf
     return -b if load(q.meta, HIGHEST) != 0 else b
 
 

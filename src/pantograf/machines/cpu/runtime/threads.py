@@ -18,20 +18,21 @@ OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "boundscheck": False, "
 
 # --- shared words, a cache line or more apart
 LINE = 16
-ARRIVED, GENERATION, STOP, STOPPED, ERROR = 0, 16, 32, 48, 64
+ARRIVED, GENERATION, STOP, STOPPED, ERROR, SITE, DETAIL = 0, 16, 32, 48, 64, 72, 80
 DEALT, TAIL, AUX = 96, 160, 224  # four of each, used in turn
 SYNC_WORDS = 288
 
 # --- a thread's own words
-EPOCH, EDGES, ROUNDS, CUT, VERTICES = 0, 1, 2, 3, 4
+EPOCH, EDGES, ROUNDS, CUT, VERTICES, RACES = 0, 1, 2, 3, 4, 5
 OWN_WORDS = 32
 PARTIALS = 32  # partial results of scalars: two banks of sixteen a thread
 BUFFER = 2048  # ids that a thread gathers before it takes space in a shared list
 ROW = 2 * BUFFER  # and as many that it goes on with by itself
+PATIENCE = 100  # looks at a barrier before the core is offered to others: with more threads than cores, one of them may need it
 HUB = 1024  # edges of a vertex from which threads share them
 NOTHING = np.int64(2**62)
 
-OUT_OF_MEMORY = 1  # values of ERROR
+OUT_OF_MEMORY, OUT_OF_RANGE, OVERFLOW = 1, 2, 3  # values of ERROR
 
 
 class Worker(NamedTuple):
@@ -64,9 +65,8 @@ def barrier(w):
         while load_acquire(s, GENERATION) == generation:
             pause()
             spins += 1
-            if spins > 4000:
+            if spins > PATIENCE:
                 give_up_core()
-                spins = 3900
 
 
 @njit(**OPTIONS)

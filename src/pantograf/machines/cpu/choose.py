@@ -1,0 +1,225 @@
+"""The schedule of each apply with nothing left open: what the user said, and for the rest what suits the program and the graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from pantograf.ir import graph as g
+from pantograf.ir.functions import functions_of
+from pantograf.machines.cpu.schedule import Traverse
+from pantograf.passes.find_early_exits import claimed
+from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
+
+if TYPE_CHECKING:
+    from pantograf.graphs import Graph
+
+Direction = Literal["auto", "push", "dense_push", "pull", "hybrid"]
+KINDS: dict[str, type[Schedule]] = {Traverse.spec_name: Traverse}
+
+LOW_DEGREE = 4.0
+"""Below this mean degree a frontier is never dense for long, and asking costs more than it gains (measured on roads and grids)."""
+HUB_SHARE = 8
+"""A vertex with more than 1 / (threads * HUB_SHARE) of all edges would keep one thread busy while the others wait."""
+
+
+class Shape(NamedTuple):
+    """What a default schedule asks of a graph."""
+
+    edges: int
+    mean_degree: float
+    max_degree: int
+    threads: int
+
+    @classmethod
+    def of(cls, graph: Graph, threads: int) -> Shape:
+        """Measure a graph."""
+        degrees = graph.out_degrees
+        return cls(graph.m, graph.m / max(graph.n, 1), int(degrees.max()) if graph.n else 0, threads)
+
+    @property
+    def has_hubs(self) -> bool:
+        """Whether one vertex's edges should be shared among threads."""
+        return self.threads > 1 and self.max_degree * self.threads * HUB_SHARE > self.edges and self.max_degree > 4096
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Schedule:
+    return read(text, KINDS)
+
+
+def attached(op: Operation) -> Schedule | None:
+    """The schedule that was written on an operation."""
+    text = op.attributes.get("schedule")
+    return _read(text.data) if isinstance(text, StringAttr) else None
+
+
+def schedule_of(op: Operation) -> Traverse | None:
+    """The attached schedule of an operation as one `Traverse`: of a hybrid, the part that this operation is."""
+    found = attached(op)
+    while isinstance(found, Hybrid):
+        first, second = found.parts()
+        found = second if op.attributes.get("part") == StringAttr("sparse") else first
+    assert found is None or isinstance(found, Traverse)
+    return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A resolved schedule and the reason for what was chosen."""
+
+    schedule: Traverse
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class CpuQuery:
+    """The CPU's answers to the passes."""
+
+    deterministic: bool = False
+    shape: Shape | None = None
+
+    def traverse(self, op: Operation) -> Traversal | Mixed:
+        """How an apply runs."""
+        found = attached(op)
+        if isinstance(found, Hybrid) and not self.deterministic and not in_par_for(op):
+            dense, sparse = found.parts()
+            return Mixed(_plain(dense), _plain(sparse), found.when)
+        return self.choose(op).schedule.traversal()
+
+    def raises(self, loop: g.WhileOp) -> bool:
+        """Always: rounds in place need no copies of properties."""
+        return True
+
+    def choose(self, op: Operation) -> Choice:
+        """The schedule of an apply with nothing left open."""
+        return choose(op, self.deterministic, self.shape)
+
+
+def _plain(part: Schedule) -> Traversal:
+    found = part.traversal()
+    return found.dense if isinstance(found, Mixed) else found
+
+
+def in_par_for(op: Operation) -> bool:
+    """Whether an operation runs inside a par_for, where everything is serial."""
+    around = op.parent_op()
+    while around is not None:
+        if isinstance(around, g.ParForOp):
+            return True
+        around = around.parent_op()
+    return False
+
+
+def choose(op: Operation, deterministic: bool, shape: Shape | None = None) -> Choice:
+    """The schedule of an apply with nothing left open, and why."""
+    given = schedule_of(op) or Traverse()
+    reason = "as scheduled"
+    if isinstance(op, g.EdgeApplyOp):
+        direction, reason = _direction(op, given, deterministic, shape)
+        if direction == "hybrid" and isinstance(op.attributes.get("part"), StringAttr):
+            direction = "push" if op.attributes["part"] == StringAttr("sparse") else "pull"
+        pulls = direction in ("pull", "hybrid")
+        given = dataclasses.replace(
+            given,
+            direction=direction,
+            segments=given.segments if pulls else 0,
+            segment_bytes=given.segment_bytes if pulls else 0,
+            balance=given.balance if pulls else "vertex",
+            fixpoint=given.fixpoint if direction == "push" else "rounds",
+        )
+        given, more = _share_hubs(op, given, shape)
+        reason += more
+    if in_par_for(op) and given.parallelism != "serial":
+        given = dataclasses.replace(given, parallelism="serial", dealing="dynamic", grain=0)
+        reason += "; serial, as it stands in a par_for"
+    return Choice(given, reason)
+
+
+def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool, shape: Shape | None) -> tuple[Direction, str]:
+    """`push`, `dense_push`, `pull` or `hybrid`, and the reason."""
+    writes = [a for function in functions_of(op) for a in function.accesses() if a.writes]
+    racing = [a for a in writes if a.index != "own"]
+    if deterministic and racing and all(a.index == "dst" for a in racing):
+        return "pull", "deterministic: one thread decides on each destination, over its sources in order"
+    if deterministic and racing and all(a.index == "src" for a in racing):
+        return "push", "deterministic: one thread decides on each source, over its destinations in order"
+    if given.direction != "auto":
+        return given.direction, "as scheduled"
+    if given.cuts:
+        return "pull", "as scheduled: it is the sources of a pull that are cut into parts"
+    if given.fixpoint == "async":
+        return "push", "as scheduled: a thread goes on by pushing from what it has changed"
+    if op.from_ is not None and claimed(op) is not None:
+        if shape is not None and shape.mean_degree < LOW_DEGREE:
+            return (
+                "push",
+                f"the mean degree is {shape.mean_degree:.1f}, below {LOW_DEGREE:g}: a frontier is hardly ever dense",
+            )
+        degree = "" if shape is None else f"the mean degree is {shape.mean_degree:.1f}, at least {LOW_DEGREE:g}; "
+        return (
+            "hybrid",
+            f"{degree}the first write settles a destination, so pulling stops there while many sources are active",
+        )
+    reduced = writes and all(a.kind == "reduce" and a.index == "dst" for a in writes)
+    if op.from_ is None and op.from_filter is None and reduced:
+        return "pull", "every edge is visited and writes its destination only: pulling needs no atomics"
+    return "push", "the out-edges of the active vertices alone are visited"
+
+
+def _share_hubs(op: g.EdgeApplyOp, given: Traverse, shape: Shape | None) -> tuple[Traverse, str]:
+    """Edge-wise sharing where one vertex would hold up the rest and nobody said otherwise."""
+    if shape is None or not shape.has_hubs or given.direction != "push":
+        return given, ""
+    plain = (
+        given.parallelism == "vertex"
+        and given.dealing == "dynamic"
+        and given.grain == 0
+        and "continues" not in op.attributes
+    )
+    if not plain or "schedule" in op.attributes:
+        return given, ""
+    share = shape.max_degree / max(shape.edges, 1)
+    limit = 1 / (shape.threads * HUB_SHARE)
+    reason = f"; hubs are shared: one vertex has {share:.1%} of all edges, more than {limit:.1%}"
+    return dataclasses.replace(given, parallelism="edge"), reason
+
+
+def queue_schedule(queue: SSAValue) -> Traverse:
+    """The knobs of a queue: those at its own label, then those of the applies that update it."""
+    found: list[Traverse] = []
+    owner = queue.owner
+    if isinstance(queue, OpResult) and isinstance(owner, g.QueueOp) and (own := schedule_of(owner)) is not None:
+        found.append(own)
+    for use in queue.uses:
+        around: Operation | None = use.operation
+        while around is not None:
+            if (
+                isinstance(around, (g.EdgeApplyOp, g.VertexApplyOp, g.FixpointOp))
+                and (at := schedule_of(around)) is not None
+            ):
+                found.append(at)
+            around = around.parent_op()
+    settled = Traverse()
+    for each in found:
+        for name in ("priority", "delta", "buckets", "merge"):
+            if getattr(settled, name) == getattr(Traverse(), name):
+                settled = dataclasses.replace(settled, **{name: getattr(each, name)})
+    if settled.priority == "auto":
+        settled = dataclasses.replace(settled, priority="eager")
+    return settled
+
+
+def records(module: ModuleOp) -> list[tuple[str, ...]]:
+    """The groups of properties that lie side by side, by the `fuse` knobs of a program's schedules."""
+    found: list[tuple[str, ...]] = []
+    for op in module.walk():
+        schedule = schedule_of(op)
+        if schedule is not None and schedule.fuse and schedule.fuse not in found:
+            found.append(schedule.fuse)
+    return found
