@@ -173,6 +173,7 @@ class Executable:
             "program": self.program.name,
             "program_hash": self.program.digest,
             "arguments": dict(arguments),
+            "seed": arguments.get("seed"),
             "graph": self.graph.name,
             "graph_fingerprint": self.graph.fingerprint,
             "vertices": self.graph.n,
