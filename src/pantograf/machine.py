@@ -71,6 +71,10 @@ class Machine(Protocol):
         """One of the forms as text."""
         ...
 
+    def space(self, program: Program, label: str) -> Iterator[Schedule]:
+        """The schedules that a search tries at a label."""
+        ...
+
 
 def names() -> list[str]:
     """The machines there are: each file or folder in `machines/` is one."""
@@ -232,7 +236,9 @@ def show(program: Program, machine: Machine | str, graph: Graph | None, stage: s
     """A form of the program on the machine as text."""
     found = find(machine)
     if stage not in found.stages():
-        raise UserError(f"{found.spec_name} has no stage {stage!r}", hint=f"stages: ir, {', '.join(found.stages())}")
+        raise UserError(
+            f"{found.spec_name} has no stage {stage!r}", hint=f"stages: {', '.join(['ir', *found.stages()])}"
+        )
     return found.show(program, graph, stage)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -80,12 +81,11 @@ class Hybrid(Schedule):
 def _inherit(part: Schedule, other: Schedule) -> Schedule:
     if isinstance(part, Hybrid) or isinstance(other, Hybrid):
         return part
-    changes = {
-        f.name: getattr(other, f.name)
-        for f in dataclasses.fields(part)
-        if f.init and f.name != "direction" and getattr(part, f.name) == f.default
-    }
-    return dataclasses.replace(part, **changes)
+    for f in dataclasses.fields(part):
+        if f.init and f.name != "direction" and getattr(part, f.name) == f.default:
+            with contextlib.suppress(UserError):  # what makes no sense in this part stays out of it
+                part = dataclasses.replace(part, **{f.name: getattr(other, f.name)})
+    return part
 
 
 S = TypeVar("S", bound=Schedule)

@@ -74,6 +74,10 @@ class Algorithm:
     """Arguments that suit a graph, as a user would write them."""
     needs: Needs = Needs()
 
+    def __post_init__(self) -> None:
+        """Let the program itself refuse weights that it cannot run on, however it is called."""
+        self.program.requires = lambda graph: refuse_weights(graph, self.needs.lengths, self.name)
+
     @property
     def name(self) -> str:
         """Its name, and that of its file."""
@@ -160,7 +164,9 @@ def refuse_weights(graph: Graph, lengths: str, name: str) -> None:
     """Raise a `UserError` if a weight cannot be a length."""
     if lengths == "any" or graph.weights is None or not graph.m:
         return
-    least = graph.weights.min()
+    if "least weight" not in graph.scratch:
+        graph.scratch["least weight"] = graph.weights.min()
+    least = graph.scratch["least weight"]
     if least != least:
         raise UserError(f"{name} needs weights that are numbers, and {graph.name} has NaN", hint=MEND)
     negative_cycle = graph.symmetric and least < 0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from pantograf.cli.options import Json
+from pantograf.cli.options import DEFAULT_MACHINE, Json, complete_algorithm, complete_machine, find_program
 from pantograf.cli.output import Output
 
 app = typer.Typer(help="What there is: machines, algorithms, graphs, schedules, passes.", no_args_is_help=True)
@@ -52,11 +52,26 @@ def machines(json: Json = False) -> None:
 
 
 @app.command()
-def schedules(json: Json = False) -> None:
-    """The schedules that each machine understands, and their knobs."""
+def schedules(
+    algorithm: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ALGO]", help="Instead, each schedule that a search tries here.", autocompletion=complete_algorithm
+        ),
+    ] = None,
+    label: Annotated[str | None, typer.Option(metavar="LABEL", help="With ALGO: at this label only.")] = None,
+    on: Annotated[
+        str, typer.Option("--on", "-m", metavar="M", help="With ALGO: the machine.", autocompletion=complete_machine)
+    ] = DEFAULT_MACHINE,
+    json: Json = False,
+) -> None:
+    """The schedules that each machine understands, and their knobs; or the search space of one algorithm."""
     from pantograf import machine
 
     with Output(json) as out:
+        if algorithm is not None:
+            _show_space(out, algorithm, label, on, json)
+            return
         found: list[dict[str, Any]] = [
             {"machine": name, "name": kind_name, "what": first_sentence(kind), "knobs": knobs(kind)}
             for name in machine.names()
@@ -71,6 +86,25 @@ def schedules(json: Json = False) -> None:
             _show_knobs(out, f"{entry['name']}, for {entry['machine']}: {entry['what']}", entry["knobs"])
         if found:
             out.text("two of them by density: hybrid{first=..., second=..., when=20}")
+
+
+def _show_space(out: Output, algorithm: str, label: str | None, on: str, json: bool) -> None:
+    from pantograf import spec
+
+    program, _ = find_program(algorithm)
+    program = program.on(on)
+    with out.working(f"trying what {on} takes"):
+        found = {
+            each: [spec.show(schedule) for schedule in program.search_space(each)]
+            for each in ([label] if label is not None else program.labels())
+        }
+    if json:
+        out.document(found)
+        return
+    for each, texts in found.items():
+        out.text(f"{each}: {len(texts) or 'no'} schedules")
+        for text in texts:
+            out.text(f"  {text}")
 
 
 def _show_knobs(out: Output, title: str, settings: Mapping[str, Mapping[str, str]]) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import importlib
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -52,7 +52,8 @@ class _Source:
 
 
 class Program:
-    """An algorithm, written once. `bfs(graph, source=3)` runs it; `on` and `scheduled` give the same program, run otherwise."""
+    """An algorithm, written once. `bfs(graph, source=3)` runs it; `on` and `scheduled` give the same program, run otherwise.
+    `requires` raises on a graph that does not fit."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Program:
         requires: Callable[[Graph], None] | None = None,
     ) -> None:
         self._source = source
-        self._requires = requires
+        self.requires = requires
         self._machine_wanted = machine
         self._weight = weight
         self._traced: dict[str, Traced] = {}
@@ -143,7 +144,7 @@ class Program:
             "machine": self._machine_wanted,
             "schedules": self.schedules,
             "weight": self._weight,
-            "requires": self._requires,
+            "requires": self.requires,
         } | changes
         copy = Program(self._source, **settings)
         copy._traced = self._traced
@@ -165,6 +166,11 @@ class Program:
             changed[label] = schedule
         return self._with(schedules=changed)
 
+    def search_space(self, label: str) -> Iterator[Schedule]:
+        """The schedules that its machine takes at a label: every choice between ways, and few values of the numbers."""
+        machine = _machine().find(self._machine_wanted)
+        return cast("Iterator[Schedule]", machine.space(self, label))
+
     def schedule_key(self) -> tuple[tuple[str, str], ...]:
         """The schedules as text, in an order of their own."""
         from pantograf import spec
@@ -174,8 +180,8 @@ class Program:
     def for_graph(self, graph: Graph) -> Program:
         """The same program with `Weight` as in the graph; a graph that does not fit is refused."""
         wanted = graph_weight(graph)
-        if self._requires is not None:
-            self._requires(graph)
+        if self.requires is not None:
+            self.requires(graph)
         program = self._with(weight=wanted) if wanted and self.traced.generic and wanted != self._weight else self
         declared = declared_weight(program.module)
         if declared is not None and not fits(graph, declared):
@@ -384,15 +390,15 @@ def program(function: Callable[..., Any]) -> Program:
     return made
 
 
-def lazy_program(function: Callable[..., Any], *, requires: Callable[[Graph], None] | None = None) -> Program:
-    """As `program`, but traced at first use: for the algorithms in the box. `requires` raises on a graph that does not fit."""
+def lazy_program(function: Callable[..., Any]) -> Program:
+    """As `program`, but traced at first use: for the algorithms in the box."""
 
     def trace(weight: str) -> Traced:
         from pantograf.lang.trace import trace_function
 
         return trace_function(function, weight=weight)
 
-    made = Program(_Source(function.__name__, trace), requires=requires)
+    made = Program(_Source(function.__name__, trace))
     made.__doc__ = function.__doc__
     made.function = function  # type: ignore[attr-defined]
     return made

@@ -323,18 +323,37 @@ class ApplyWriter(FunctionWriter):
         """Ask early for what the function reads or writes at the far end of an edge."""
         if not self.schedule.prefetch:
             return
+        wanted = self.far_lines(other)
+        if not wanted:
+            return
         ahead = self.knob(self.schedule.prefetch)
-        wanted: list[str] = []
+        far = self.names.make("far")
+        with self.out.block(f"if edge + {ahead} < {neighbors}.size"):
+            self.out(f"{far} = load({neighbors}, edge + {ahead})")
+            for array, place in wanted:
+                self.out(f"prefetch({array}, {place.format(far)})")
+
+    def far_lines(self, other: SSAValue) -> list[tuple[str, str]]:
+        """Arrays, and places in them, that an edge needs of the vertex at its far end."""
+        op = self.op
+        assert isinstance(op, g.EdgeApplyOp)
+        wanted: dict[tuple[str, str], None] = {}
+        if op.from_ is not None and self.direction == "pull":
+            if self.schedule.frontier == "boolmap":
+                wanted[f"{self.members(op.from_, 'bools')}.bools", "{}"] = None
+            else:
+                wanted[f"{self.members(op.from_, 'bits')}.bits", "i64({}) >> 6"] = None
         for function in self.functions:
             for access in function.accesses():
-                if access.at[0] is other and len(access.at) == 1:
-                    name = self.array(access.op, access.handle) if access.kind == "load" else self.value(access.handle)
-                    if access.kind != "update" and name not in wanted:
-                        wanted.append(name)
-        if wanted:
-            with self.out.block(f"if edge + {ahead} < {neighbors}.size"):
-                for name in wanted:
-                    self.out(f"prefetch({name}, load({neighbors}, edge + {ahead}))")
+                if access.at[0] is other:
+                    array = self.array(access.op, access.handle) if access.kind == "load" else self.value(access.handle)
+                    wide = access.handle.type.element  # type: ignore[attr-defined]
+                    place = f"i64({{}}) * {wide.size.data}" if isinstance(wide, g.VectorType) else "{}"
+                    wanted[array, place] = None
+            for inner in function.operations():
+                if isinstance(inner, (g.DegreeOp, g.NeighborOp, g.IntersectOp)) and other in inner.operands:
+                    wanted[f"{self.value(inner.operands[0])}.offsets", "{}"] = None
+        return list(wanted)
 
     def filter(self, region: Region, vertex: str) -> str:
         """Write a filter's operations; the text of its answer."""

@@ -113,20 +113,6 @@ def _processor() -> str:
     return f"{binding.get_host_cpu_name()} {features}"
 
 
-_compilations = 0
-
-
-def compilations() -> int:
-    """How many programs this process had to compile because no compiled code was there."""
-    return _compilations
-
-
-def count_compilation() -> None:
-    """One more."""
-    global _compilations
-    _compilations += 1
-
-
 def load(text: str, externs: Mapping[str, Callable[..., Any]]) -> tuple[ModuleType, bool]:
     """The emitted program as a module, and whether compiled code for it is there already."""
     key = [_foundation(), text, *(f"{n}{f.__code__.co_code.hex()}{f.__code__.co_consts!r}" for n, f in externs.items())]

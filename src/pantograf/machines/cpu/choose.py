@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.ir.functions import functions_of
-from pantograf.machines.cpu.schedule import Traverse
+from pantograf.machines.cpu.schedule import Direction, Traverse
 from pantograf.passes.find_early_exits import claimed
 from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
 
 if TYPE_CHECKING:
     from pantograf.graphs import Graph
 
-Direction = Literal["auto", "push", "dense_push", "pull", "hybrid"]
 KINDS: dict[str, type[Schedule]] = {Traverse.spec_name: Traverse}
 
 LOW_DEGREE = 4.0
@@ -124,15 +123,7 @@ def choose(op: Operation, deterministic: bool, shape: Shape | None = None) -> Ch
         direction, reason = _direction(op, given, deterministic, shape)
         if direction == "hybrid" and isinstance(op.attributes.get("part"), StringAttr):
             direction = "push" if op.attributes["part"] == StringAttr("sparse") else "pull"
-        pulls = direction in ("pull", "hybrid")
-        given = dataclasses.replace(
-            given,
-            direction=direction,
-            segments=given.segments if pulls else 0,
-            segment_bytes=given.segment_bytes if pulls else 0,
-            balance=given.balance if pulls else "vertex",
-            fixpoint=given.fixpoint if direction == "push" else "rounds",
-        )
+        given = given.going(direction)
         given, more = _share_hubs(op, given, shape)
         reason += more
     if in_par_for(op) and given.parallelism != "serial":

@@ -57,9 +57,17 @@ def check_knobs(module: ModuleOp) -> None:
             raise Refused(
                 "a hybrid schedule is for an edge apply", place_of(op), f"knobs here: {', '.join(acting) or 'none'}"
             )
-        for part in parts:
+        traversals = [part for part in parts if isinstance(part, Traverse)]
+        mixed = isinstance(found, Hybrid) or any(part.direction in ("hybrid", "dense_push") for part in traversals)
+        if mixed and isinstance(op, g.EdgeApplyOp) and op.from_ is None:
+            raise Refused(
+                "hybrid and dense_push look at a frontier, and this apply has none: it visits every edge",
+                place_of(op),
+                "direction=pull, or push",
+            )
+        for part in traversals:
             for knob in dataclasses.fields(part):
-                if getattr(part, knob.name) != knob.default and knob.name not in acting and isinstance(part, Traverse):
+                if getattr(part, knob.name) != knob.default and knob.name not in acting:
                     label = op.properties["label"].data  # type: ignore[attr-defined]
                     hint = f"knobs here: {', '.join(acting) or 'none'}"
                     raise Refused(f"cpu.{knob.name} has no effect at {label!r}", place_of(op), hint)
@@ -76,15 +84,13 @@ def acting_knobs(op: Operation) -> list[str]:
     found: list[str] = []
     match op:
         case g.EdgeApplyOp():
-            found = ["direction", "parallelism", "dealing", "grain", "fixpoint", "merge", "prefetch", "fuse"]
+            found = ["direction", "parallelism", "dealing", "grain", "fixpoint", "prefetch", "fuse"]
             found += ["segments", "segment_bytes", "balance"]
             found += ["frontier", "threshold"] if op.from_ is not None else []
             found += ["deduplicate"] if op.out is not None else []
-            found += (
-                [knob for knob in queue if knob != "merge"]
-                if any(isinstance(x, g.QueueUpdateOp) for x in inside)
-                else []
-            )
+            found += queue if any(isinstance(x, g.QueueUpdateOp) for x in inside) else []
+            given = schedule_of(op)
+            found += ["merge"] if given is not None and given.fixpoint == "async" else []
         case g.VertexApplyOp() | g.WhereOp():
             found = ["parallelism", "dealing", "grain", "fuse"]
         case g.QueueOp():

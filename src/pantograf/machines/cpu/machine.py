@@ -96,11 +96,20 @@ class Cpu:
 
     def show(self, program: Program, graph: Graph | None, stage: str) -> str:
         """One of the stages as text."""
+        refused = self.refuses(program)
+        if refused is not None:
+            raise refused
         if stage == "scheduled":
             from pantograf.ir.text import print_module
 
             return print_module(self.lowered(program, self.query(graph)))
         return self.plan(program, graph).text
+
+    def space(self, program: Program, label: str) -> Iterator[Schedule]:
+        """The schedules that a search tries at a label."""
+        from pantograf.machines.cpu.space import space
+
+        return space(self, program, label)
 
     def explain(self, program: Program, graph: Graph) -> list[str]:
         """Why each part runs as it does."""
@@ -138,10 +147,7 @@ class CpuRunnable:
         arguments = scratch.arguments(dict.fromkeys(self.argument_kinds()))
         typeof: Any = numba.typeof
         signature = tuple(typeof(a) for a in (scratch.workers[0], *arguments))
-        misses = sum(self.worker.stats.cache_misses.values())
         self.worker.compile(signature)
-        if sum(self.worker.stats.cache_misses.values()) > misses:
-            cache.count_compilation()
 
     def argument_kinds(self) -> dict[str, str]:
         """The program's arguments that the worker takes, with their types."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from pantograf.errors import Refused
@@ -77,12 +77,25 @@ def _depends_on_argument(value: SSAValue) -> bool:
 
 def _edge_refusal(op: g.EdgeApplyOp) -> tuple[str, str] | None:
     schedule = schedule_of(op)
-    if schedule is not None and schedule.fixpoint == "async" and "continues" not in op.attributes:
+    if schedule is None or schedule.fixpoint != "async" or "continues" in op.attributes:
+        return None
+    if "any_order" not in op.attributes:
         return (
             "an asynchronous schedule needs a loop that may run in any order, and this one may not",
-            "fixpoint=rounds; pantograf explain says why the loop is not a fixpoint",
+            f"fixpoint=rounds; {_why_not(op)}",
         )
-    return None
+    if any(isinstance(x, g.QueueUpdateOp) for x in op.walk()):
+        return "the vertices of this loop wait in a queue: a thread goes on by priority=fused", "priority=fused"
+    return "the vertices of this loop are settled when all threads have met: no thread goes on alone", "fixpoint=rounds"
+
+
+def _why_not(op: Operation) -> str:
+    """Why the loop around an apply is no fixpoint."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, g.WhileOp):
+        around = around.parent_op()
+    reason = around.attributes.get("fixpoint") if around is not None else None
+    return reason.data if isinstance(reason, StringAttr) else "it does not stand in a while loop"
 
 
 def _racing(op: Operation, own: str) -> tuple[str, str] | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pantograf import schedule
 from pantograf.errors import UserError
 from pantograf.schedule import Mixed, Schedule, Traversal
+
+Direction = Literal["auto", "push", "dense_push", "pull", "hybrid"]
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,15 @@ class Traverse(Schedule):
                   with its own part of the current bucket; constant_sum: count, then add once
     delta         width of a bucket, instead of the program's
     buckets       how many buckets are kept open
-    merge         fused: the largest own part that a thread goes on with
+    merge         fused, async: the largest own part that a thread goes on with
     intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
     prefetch      how many edges ahead memory is asked for (0: not at all)
+    threshold     hybrid: pull while the frontier and its out-edges are more than the edges divided by this
     fuse          names of properties that lie side by side in memory, a record for each vertex
     """
 
     spec_name: ClassVar[str] = "cpu"
-    direction: Literal["auto", "push", "dense_push", "pull", "hybrid"] = "auto"
+    direction: Direction = "auto"
     parallelism: Literal["vertex", "edge", "serial"] = "vertex"
     dealing: Literal["dynamic", "static"] = "dynamic"
     grain: int = 0
@@ -93,6 +97,21 @@ class Traverse(Schedule):
                 "add segments=4, or leave balance out",
             ),
             (
+                self.frontier == "boolmap" and self.direction not in ("pull", "dense_push", "hybrid"),
+                f"cpu.frontier is the map of pull, dense_push and hybrid, and the direction is {self.direction}",
+                "add direction=pull, or leave frontier out",
+            ),
+            (
+                self.threshold != 20 and self.direction != "hybrid",
+                f"cpu.threshold says when a hybrid pulls, and the direction is {self.direction}",
+                "add direction=hybrid, or leave threshold out",
+            ),
+            (
+                self.merge != 1000 and self.priority != "fused" and self.fixpoint != "async",
+                "cpu.merge is the largest part that a thread goes on with, and here none goes on",
+                "add priority=fused (or fixpoint=async), or leave merge out",
+            ),
+            (
                 self.fixpoint == "async" and self.direction not in ("auto", "push"),
                 f"an asynchronous fixpoint pushes; the direction cannot be {self.direction}",
                 "fixpoint=rounds, or direction=push",
@@ -128,6 +147,17 @@ class Traverse(Schedule):
     def cuts(self) -> bool:
         """Whether a pull goes through the sources in parts."""
         return self.segments > 1 or self.segment_bytes > 0
+
+    def going(self, direction: Direction) -> Traverse:
+        """The same in one direction, without what is said for others."""
+        kept: dict[str, object] = {"direction": direction}
+        other = ["segments", "segment_bytes", "balance"] if direction in ("push", "dense_push") else []
+        other += ["fixpoint", "merge"] if direction != "push" else ["frontier"]
+        other += ["threshold"] if direction != "hybrid" else []
+        kept |= {f.name: f.default for f in dataclasses.fields(self) if f.name in other}
+        if self.priority == "fused":
+            kept.pop("merge", None)
+        return dataclasses.replace(self, **kept)  # type: ignore[arg-type]
 
     def traversal(self) -> Traversal | Mixed:
         """What this says to the passes; `auto` pushes until the machine has decided."""

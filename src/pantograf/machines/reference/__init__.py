@@ -17,7 +17,7 @@ float sums are added in that order. An index that is no vertex stops the run at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -46,6 +46,10 @@ class Reference:
     def schedules(self) -> Mapping[str, type[Schedule]]:
         """None: programs run as they are written."""
         return {}
+
+    def space(self, program: Program, label: str) -> Iterator[Schedule]:
+        """None: nothing can be chosen."""
+        return iter(())
 
     def refuses(self, program: Program) -> Refused | None:
         """Never."""

@@ -114,6 +114,8 @@ class Interpreter:
         self.functions = 0
         """How many regions of functions surround the operation that is being translated."""
         self.slots: dict[SSAValue, int] = {}
+        for arg in self.program.body.block.args:
+            self.slot(arg)
         self.body = self.block(self.program.body.block)
         last = self.program.body.block.last_op
         assert isinstance(last, ir.ReturnOp)
