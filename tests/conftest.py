@@ -31,7 +31,9 @@ class Compilations:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         found = self.count()
-        terminalreporter.write_line(f"{found} programs were compiled, of {COMPILATIONS} at most", red=found > COMPILATIONS)
+        terminalreporter.write_line(
+            f"{found} programs were compiled, of {COMPILATIONS} at most", red=found > COMPILATIONS
+        )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "pantograf"
 # From the bottom up. What stands on one line may not import its neighbours on that line.
 LAYERS = [
     ["errors"],
-    ["spec"],
+    ["files", "spec"],
     ["graphs", "hardware"],
     ["load", "result"],
     ["ir"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pantograf import files
 from pantograf.errors import UserError
 
 if TYPE_CHECKING:
@@ -115,13 +116,8 @@ class Result:
         arrays: dict[str, Any] = {f"value:{name}": np.asarray(value) for name, value in self.values.items()}
         if self.labels is not None:
             arrays["labels"] = np.asarray(self.labels)
-        unfinished = path.with_name(path.name + ".part")
-        try:
-            with unfinished.open("wb") as file:
-                np.savez(file, meta=np.array(text), **arrays)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        with files.replacing(path) as file:
+            np.savez(file, meta=np.array(text), **arrays)
 
     @staticmethod
     def load(path: str | Path) -> Result:

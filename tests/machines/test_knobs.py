@@ -74,7 +74,9 @@ def stated(name: str, label: str, setting: tuple[str, Any]) -> bool:
     return setting == ("priority", "eager") or (setting[0] == "direction" and setting[1] in chosen)
 
 
-@pytest.mark.parametrize(("name", "label"), [("bfs", "while:traverse"), ("sssp", "while:relax"), ("triangles", "count")])
+@pytest.mark.parametrize(
+    ("name", "label"), [("bfs", "while:traverse"), ("sssp", "while:relax"), ("triangles", "count")]
+)
 def test_the_search_space_holds_what_the_machine_takes(name: str, label: str) -> None:
     program = algorithms.find(name).program.on(ON)
     found = list(program.search_space(label))

@@ -62,16 +62,34 @@ def call(words: Sequence[str]) -> int:
             return 1
         except KeyboardInterrupt:
             return interrupt.EXIT_CODE
-        except Exception:
+        except Exception as error:
             if pressed.is_set():  # a library that was interrupted halfway fails in ways of its own
                 return interrupt.EXIT_CODE
-            raise
+            if not isinstance(error, (OSError, MemoryError)):
+                raise
+            output.show_error(_from_system(error))
+            return 1
     return 0
+
+
+def _from_system(error: OSError | MemoryError) -> UserError:
+    """What the system refused, as a mistake of the user's, who can mend it."""
+    if isinstance(error, MemoryError):
+        return UserError("there is not enough memory", hint="a smaller graph, or a machine with more memory")
+    where = f"{error.filename}: " if error.filename else ""
+    return UserError(f"{where}{error.strerror or error}")
 
 
 def main() -> None:
     """The entry point: run the command that the shell gave, and end with its exit code."""
+    if sys.stdout is None:  # the shell closed it
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
     code = call(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError:
+        code = code or 1
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if code == interrupt.EXIT_CODE:
         sys.stderr.write("interrupted\n")
         sys.stderr.flush()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from pantograf import files
 from pantograf.cli.options import (
     DEFAULT_MACHINE,
     GraphTextOrNone,
@@ -18,7 +19,6 @@ from pantograf.cli.options import (
     find_program,
     load_graph,
     with_schedules,
-    write_whole,
 )
 from pantograf.cli.output import Output
 
@@ -55,7 +55,8 @@ def compile_program(
         if not text.endswith("\n"):
             text += "\n"
         if output is not None:
-            write_whole(output, text)
+            with files.replacing(output) as file:
+                file.write(text.encode())
         if json:
             shown = {"text": text} if output is None else {"file": str(output), "lines": text.count("\n")}
             out.document({"program": wanted.name, "machine": on, "stage": stage} | shown)

@@ -227,15 +227,3 @@ def _read_array(where: str, word: str) -> Any:
         return np.load(word, allow_pickle=False)
     except (OSError, ValueError) as error:
         raise UserError(f"{where} is one value per vertex, and {word!r} is no .npy file: {error}") from None
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that appears whole or not at all."""
-    unfinished = path.with_name(path.name + ".part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        unfinished.unlink(missing_ok=True)

@@ -87,7 +87,7 @@ def require_dense_ids(n: int, edges: int, where: str, place: Place | None = None
 def estimate_bytes(n: int, m: int, weight_bytes: int = 0) -> int:
     """Peak memory of building `m` stored edges over `n` vertices, the caller's own arrays aside."""
     ids = 4 if n <= 2**31 - 1 else 8
-    return 8 * (n + 1) + m * (2 * ids + 2 * weight_bytes)
+    return 24 * (n + 1) + m * (2 * ids + 2 * weight_bytes)
 
 
 def edge_ids(values: Any, what: str) -> Array:

@@ -47,10 +47,15 @@ class _Parser(Parser):
 
 def parse_module(text: str, file: str = "<text>") -> ModuleOp:
     """Read GraphIR text and verify it; a mistake is a `UserError` with its line."""
+    _check_quotes(text, file)
     parser = _Parser(context(), text, file)
     parser.file = file
     try:
         module = parser.parse_module()
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError):
+        at = text.count("\n", 0, parser.pos) + 1
+        place = Place(file, at, 0, 1, text.split("\n")[at - 1])
+        raise UserError("cannot read GraphIR here", place, "print a program's GraphIR to see the form") from None
     except ParseError as error:
         span = error.span
         before = text[: span.start]
@@ -63,6 +68,21 @@ def parse_module(text: str, file: str = "<text>") -> ModuleOp:
         ) from None
     verify(module, text, file)
     return module
+
+
+def _check_quotes(text: str, file: str) -> None:
+    """Refuse a line with a string that does not end: the lexer takes for ever to see it."""
+    for number, line in enumerate(text.split("\n"), 1):
+        start = None
+        i = 0
+        while i < len(line):
+            if start is None and line.startswith("//", i):
+                break
+            if line[i] == '"':
+                start = i if start is None else None
+            i += 2 if line[i] == "\\" and start is not None else 1
+        if start is not None:
+            raise UserError("this string does not end", Place(file, number, start, 1, line), 'close it with "')
 
 
 def verify(module: ModuleOp, text: str | None = None, file: str = "<text>") -> None:

@@ -202,11 +202,26 @@ def legal_reduction(kind: str, t: object) -> bool:
 def combined(t: Tracer, kind: str, parts: list[ast.expr], into: Attribute, what: str) -> Value:
     """What a reduction combines into its target, as one value."""
     found: Value | Number | NoVertex
-    found = t.converted(parts[0], into, what) if isinstance(parts[0], ast.IfExp) else t.scalar(parts[0])
+    match parts[0]:
+        case ast.IfExp():
+            found = t.converted(parts[0], into, what)
+        case ast.UnaryOp(op=ast.USub(), operand=taken) if kind == "sum":
+            found = negative(t, t.scalar(taken), into, what)
+        case _:
+            found = t.scalar(parts[0])
     for part in parts[1:]:
         found = t.builder.binary(kind, found, t.scalar(part))
     with t.builder.at(t.place(parts[0])):
         return t.builder.convert(found, into, what)
+
+
+def negative(t: Tracer, found: Operand, into: Attribute, what: str) -> Value | Number:
+    """What is added where `found` is subtracted: of an unsigned type, the number that wraps to the same."""
+    assert isinstance(found, (Value, Number))
+    taken = t.builder.convert(found, into, what) if graph.is_unsigned(into) else found
+    result = t.builder.unary("neg", taken)
+    assert isinstance(result, (Value, Number))
+    return result
 
 
 def is_outer(t: Tracer, target: ast.Name) -> bool:
@@ -264,9 +279,7 @@ def augmented_value(t: Tracer, node: ast.AugAssign, target: ast.Subscript, kind:
         found = t.scalar(node.value)
         with t.builder.at(t.place(node.value)):
             if kind == "sub":
-                negative = t.builder.unary("neg", found)
-                assert isinstance(negative, (Value, Number))
-                found = negative
+                found = negative(t, found, element, name)
             value = t.builder.convert(found, element, name)
         t.builder.reduce("or" if kind == "or" else "sum", place.ssa, value, at_)
         return

@@ -88,8 +88,12 @@ class Program:
 
         weight = self._weight or "i32"
         if weight not in self._traced:
-            self._traced[weight] = traced = self._source.trace(weight)
-            passes.run(traced.module, [passes.RecognizeReductions()])
+            try:
+                self._traced[weight] = traced = self._source.trace(weight)
+                passes.run(traced.module, [passes.RecognizeReductions()])
+            except RecursionError:
+                hint = "give parts of long expressions names of their own"
+                raise UserError(f"{self.name} is nested too deeply to be read", hint=hint) from None
         return self._traced[weight]
 
     @property
@@ -437,7 +441,11 @@ def load_program(where: str) -> Program:
     if not file.is_file():
         raise UserError(f"there is no file {path!r}", hint="write file.py:program, file.gir, or an algorithm's name")
     if file.suffix == ".gir":
-        return from_graphir(file.read_text(), file=str(file))
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise UserError(f"{path} is not text", hint="print a program's GraphIR to see the form") from None
+        return from_graphir(text, file=str(file))
     if file.suffix != ".py":
         raise UserError(f"cannot read a program from {path!r}", hint="programs are in .py and .gir files")
     module = import_file(file)

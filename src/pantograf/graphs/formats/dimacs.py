@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from pantograf import files
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic, text
+from pantograf.graphs.formats import text
 from pantograf.graphs.formats.edges import EdgeList
 
 
@@ -40,6 +41,6 @@ def write(graph: Graph, path: Path) -> None:
     src, dst, weights = graph.edges()
     if weights is None:
         weights = np.ones(graph.m, np.int32)
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         file.write(f"p sp {graph.n} {graph.m}\n".encode())
         text.write_rows(file, [src.astype(np.int64) + 1, dst.astype(np.int64) + 1, weights], "a %s %s %s\n")

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pantograf import files
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic, text
+from pantograf.graphs.formats import text
 from pantograf.graphs.formats.edges import EdgeList
 
 
@@ -45,7 +46,7 @@ def write(graph: Graph, path: Path) -> None:
     columns = [src, dst]
     if _is_weighted(path):
         columns.append(graph.with_weights("unit").weights if weights is None else weights)  # type: ignore[arg-type]
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         if graph.n and (graph.m == 0 or max(int(src[-1]), int(dst.max())) < graph.n - 1):
             file.write(f"# Nodes: {graph.n} Edges: {graph.m}\n".encode())
         text.write_rows(file, columns, " ".join(["%s"] * len(columns)) + "\n")

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from pantograf import files
 from pantograf.errors import UserError
 from pantograf.graphs.build import Array
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic, text
+from pantograf.graphs.formats import text
 from pantograf.graphs.formats.edges import EdgeList
 
 _TYPES: dict[str, type[Any]] = {
@@ -163,7 +164,7 @@ def write(graph: Graph, path: Path) -> None:
         src, dst = dst, src
     weights = edges.weights
     field = "pattern" if weights is None else "real" if weights.dtype.kind == "f" else "integer"
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         file.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n".encode())
         if weights is not None:
             file.write(f"%%GraphBLAS type {_NAMES[weights.dtype]}\n".encode())

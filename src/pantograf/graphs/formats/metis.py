@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from pantograf import files
 from pantograf.errors import UserError
 from pantograf.graphs import build
 from pantograf.graphs.build import Array
 from pantograf.graphs.csr import Graph, row_ranges
-from pantograf.graphs.formats import atomic, text
+from pantograf.graphs.formats import text
 
 
 def read(path: Path) -> Graph:
@@ -151,7 +152,7 @@ def write(graph: Graph, path: Path) -> None:
     """Undirected edges counted once as METIS wants it; of a directed graph the stored edges are counted."""
     loops = int((graph.edges()[0] == graph.neighbors).sum())
     count = (graph.m + loops) // 2 if graph.symmetric else graph.m
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         file.write(f"{graph.n} {count}{'' if graph.weights is None else ' 1'}\n".encode())
         for low, high in row_ranges(graph):
             file.write("".join(_row_lines(graph, low, high)).encode())

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
+from pantograf import files
 from pantograf.errors import UserError
 from pantograf.graphs import build
 from pantograf.graphs.build import Array
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic
 from pantograf.graphs.formats.edges import EdgeList
 
 _SCIPY = {"format", "shape", "data"}
@@ -145,7 +145,7 @@ def write(graph: Graph, path: Path, form: str = "edges") -> None:
         arrays = _as_arrays(graph)
     else:
         raise UserError(f".npz files have no form {form!r}", hint="legal: edges, scipy")
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from pantograf import files
 from pantograf.errors import UserError
 from pantograf.graphs import build, csr
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic
 from pantograf.graphs.formats.edges import EdgeList
 
 _KEY = b"pantograf"
@@ -86,5 +86,5 @@ def write(graph: Graph, path: Path) -> None:
     dst = edges.dst if edges.bipartite is None else edges.dst + np.asarray(edges.bipartite, edges.dst.dtype)
     columns = {"src": edges.src, "dst": dst} | ({} if edges.weights is None else {"weight": edges.weights})
     table = pyarrow.table(columns).replace_schema_metadata({_KEY: json.dumps(about).encode()})
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         pyarrow.parquet.write_table(table, file, compression="zstd")

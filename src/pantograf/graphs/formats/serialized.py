@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pantograf import files
 from pantograf.errors import UserError
 from pantograf.graphs import build
 from pantograf.graphs.build import Array
 from pantograf.graphs.csr import Graph
-from pantograf.graphs.formats import atomic
 
 _HEAD_BYTES = 17
 _WEIGHTED = np.dtype([("id", "<i4"), ("weight", "<i4")])
@@ -72,7 +72,7 @@ def write(graph: Graph, path: Path) -> None:
         raise UserError(f"{path.suffix} files have 32-bit ids, {graph.name} has 64-bit ids", hint="save it as .npz")
     if path.suffix == ".wsg":
         graph = graph.with_weights("unit" if graph.weights is None else "converted{type=i32}")
-    with atomic.replacing(path) as file:
+    with files.replacing(path) as file:
         file.write(bytes([not graph.symmetric]))
         file.write(np.array([graph.m, graph.n], "<i8").tobytes())
         for half in (graph,) if graph.symmetric else (graph, graph.transposed()):

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pantograf import files
 from pantograf.errors import UserError
 
 DEFAULT_LIMIT_BYTES = 512 * 2**20
@@ -122,11 +123,10 @@ def load(text: str, externs: Mapping[str, Callable[..., Any]]) -> tuple[ModuleTy
         return sys.modules[name], True
     place = folder() / f"p{digest}"
     file = place / f"{name}.py"
-    if not file.is_file():
+    if not file.is_file() or file.read_text(errors="replace") != text:
         place.mkdir(exist_ok=True)
-        unfinished = place / f"{name}.{os.getpid()}.part"
-        unfinished.write_text(text)
-        unfinished.replace(file)
+        with files.replacing(file) as whole:
+            whole.write(text.encode())
         trim()
     else:
         os.utime(place)
@@ -142,6 +142,13 @@ def load(text: str, externs: Mapping[str, Callable[..., Any]]) -> tuple[ModuleTy
         del sys.modules[name]
         raise
     return module, warm
+
+
+def forget(module: ModuleType) -> None:
+    """Drop an emitted program and its compiled code: the next `load` starts anew."""
+    sys.modules.pop(module.__name__, None)
+    assert module.__file__ is not None
+    shutil.rmtree(Path(module.__file__).parent, ignore_errors=True)
 
 
 def _compiled(function: Callable[..., Any]) -> Any:

@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 from pantograf.ir import graph as g
 from pantograf.machines.cpu.choose import queue_schedule
 from pantograf.machines.cpu.effects import set_size
+from pantograf.machines.cpu.function import COUNT
 from pantograf.machines.cpu.level import LevelWriter
 from pantograf.machines.cpu.plan import Need, element_of, null
 from pantograf.machines.cpu.text import scalar_type
@@ -20,7 +21,8 @@ class ContainerWriter(LevelWriter):
         self.settle()
         name = self.new_set(op, op.out)
         vid = "i64" if self.wide else "i32"
-        members = ", ".join(f"{vid}({self.value(m)})" for m in op.members)
+        size = f"{self.value(op.edges)}.offsets.size - 1"
+        members = ", ".join(f"{vid}({self.vertex(m, size, op)})" for m in op.members)
         if members:
             self.out(f"make_set(w, {name}, ({members},))")
         else:
@@ -46,12 +48,12 @@ class ContainerWriter(LevelWriter):
     def write_add(self, op: g.AddOp) -> None:
         """One more member."""
         self.settle()
-        self.out(f"add_vertex(w, {self.value(op.target)}, {self.value(op.vertex)})")
+        self.out(f"add_vertex(w, {self.value(op.target)}, {self.vertex(op.vertex, COUNT, op)})")
 
     def write_contains(self, op: g.ContainsOp) -> None:
         """Membership."""
         self.settle()
-        self.define(op.out, f"contains(w, {self.value(op.source)}, {self.value(op.vertex)})")
+        self.define(op.out, f"contains(w, {self.value(op.source)}, {self.vertex(op.vertex, COUNT, op)})")
         self.reading = True
 
     def write_list(self, op: g.ListOp) -> None:
@@ -106,6 +108,10 @@ class ContainerWriter(LevelWriter):
         t = scalar_type(op.priority.type.element, self.wide)  # type: ignore[attr-defined]
         delta = self.value(op.delta)
         shift = "i64(-1)"
+        if knobs.delta is None:
+            site = self.site(op, "a priority queue needs a delta above 0")
+            delta = self.names.make("delta")
+            self.out(f"{delta} = above_zero(w, {t}({self.value(op.delta)}), {site})")
         if t[0] != "f":
             delta = self.knob(int(knobs.delta)) if knobs.delta is not None else delta
             shift = f"shift_of(i64({delta}))"
@@ -126,7 +132,7 @@ class ContainerWriter(LevelWriter):
         """Queue a vertex."""
         self.settle()
         q = self.value(op.queue)
-        self.out(f"add_to_queue(w, {q}, {self.value(op.vertex)}, {self.value(op.priority)})")
+        self.out(f"add_to_queue(w, {q}, {self.vertex(op.vertex, COUNT, op)}, {self.value(op.priority)})")
 
     def write_queue_pop(self, op: g.QueuePopOp) -> None:
         """The first bucket."""
@@ -138,7 +144,7 @@ class ContainerWriter(LevelWriter):
     def write_queue_update(self, op: g.QueueUpdateOp) -> None:
         """An update at the program's level: by the first thread."""
         self.settle()
-        arguments = [self.value(op.queue), self.value(op.vertex), self.value(op.value)]
+        arguments = [self.value(op.queue), self.vertex(op.vertex, COUNT, op), self.value(op.value)]
         if op.limit is not None:
             arguments.append(self.value(op.limit))
         with self.out.block("if w.tid == 0"):
@@ -157,8 +163,7 @@ class ContainerWriter(LevelWriter):
     def write_queue_finished_node(self, op: g.QueueFinishedNodeOp) -> None:
         """Whether a vertex is final."""
         self.settle(reading=True)
-        q = self.value(op.queue)
-        self.define(op.out, f"bucket({q}, load({q}.priority, {self.value(op.vertex)})) < load({q}.meta, CURRENT)")
+        self.define(op.out, self.final(op))
         self.reading = True
 
     def write_queue_priority(self, op: g.QueuePriorityOp) -> None:

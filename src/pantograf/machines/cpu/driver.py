@@ -38,7 +38,7 @@ class DriverWriter(ContainerWriter):
         direction = "pull" if op.attributes.get("direction") == StringAttr("pull") else "push"
         what = direction if isinstance(op, g.EdgeApplyOp) else "where" if isinstance(op, g.WhereOp) else "each"
         name = self.function_name(f"{op.label.data or op.function.data}_{what}")
-        writer = ApplyWriter(op, schedule, direction, name, self.wide, self.sites, self.knob, self.query.deterministic)
+        writer = ApplyWriter(op, schedule, direction, name, self.wide, self.checks, self.knob, self.query.deterministic)
         emitted = writer.write()
         self.functions.append(emitted.text)
         self.settle()
@@ -140,7 +140,7 @@ class DriverWriter(ContainerWriter):
         """Indices are dealt one by one; each thread runs the body by itself, with memory of its own."""
         self.settle()
         name = self.function_name(f"{op.label.data}_body")
-        inner = DriverWriter(self.plan, self.query, self.wide, self.sites, self.module_names, self.functions)
+        inner = DriverWriter(self.plan, self.query, self.wide, self.checks, self.module_names, self.functions)
         inner.par_for = op
         inner.names.make("sets")
         index = inner.names.make(op.body.block.args[0].name_hint, "i")
@@ -205,9 +205,9 @@ class DriverWriter(ContainerWriter):
         method = intersection(op, Traverse())
         method = "adaptive" if method == "bitmap" else method
         below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
-        self.define(
-            op.out, f"intersect_{method}({self.value(op.edges)}, {self.value(op.a)}, {self.value(op.b)}, {below})"
-        )
+        graph = self.value(op.edges)
+        a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in (op.a, op.b))
+        self.define(op.out, f"intersect_{method}({graph}, {a}, {b}, {below})")
 
     def write_print(self, op: g.PrintOp) -> None:
         """The first thread prints."""

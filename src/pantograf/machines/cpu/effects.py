@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, functions_of, relation
 from pantograf.machines.cpu.choose import queue_schedule, schedule_of
-from pantograf.machines.cpu.function import Body
+from pantograf.machines.cpu.function import COUNT, Body, Checks
 from pantograf.machines.cpu.plan import element_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
@@ -23,10 +23,10 @@ class FunctionWriter(Body):
     """Writes the operations of an apply's functions. `knob` turns a number of a schedule into the text that reads it at run time."""
 
     def __init__(
-        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, sites: list[Operation] | None,
+        self, op: Apply, schedule: Traverse, direction: str, name: str, wide: bool, checks: Checks,
         knob: Callable[[int], str], deterministic: bool = False,
     ) -> None:  # fmt: skip
-        super().__init__(Lines(), Names(), wide, sites)
+        super().__init__(Lines(), Names(), wide, checks)
         self.op = op
         self.schedule = schedule
         self.direction = direction
@@ -173,7 +173,8 @@ class FunctionWriter(Body):
 
     def write_load(self, op: g.LoadOp) -> None:
         """A value of a property, from before the apply where that matters."""
-        self.define(op.out, self.element(self.array(op, op.source), self.place(op.source, tuple(op.at), op), op.out))
+        place, _ = self.place(op.source, tuple(op.at), op)
+        self.define(op.out, self.element(self.array(op, op.source), place, op.out))
 
     def write_get(self, op: g.GetOp) -> None:
         """A variable of the function's own, or one from around it as it was before the apply."""
@@ -181,7 +182,7 @@ class FunctionWriter(Body):
 
     def write_contains(self, op: g.ContainsOp) -> None:
         """Membership."""
-        self.define(op.out, f"has_bit({self.members(op.source, 'bits')}.bits, {self.value(op.vertex)})")
+        self.define(op.out, f"has_bit({self.members(op.source, 'bits')}.bits, {self.vertex(op.vertex, COUNT, op)})")
 
     def write_size(self, op: g.SizeOp) -> None:
         """The size of a set or list."""
@@ -189,23 +190,24 @@ class FunctionWriter(Body):
 
     def write_store(self, op: g.StoreOp) -> None:
         """A plain write; one that claims a vertex for a result without duplicates is a compare-and-swap."""
-        array, place, value = self.value(op.target), self.place(op.target, tuple(op.at), op), self.value(op.value)
+        array, value = self.value(op.target), self.value(op.value)
+        place, vertex = self.place(op.target, tuple(op.at), op)
         lone = self.mode == "list" and not self.marks and self.is_tracked(op.target)
         if lone and "replaces" in op.attributes:
             old = self.claimed(op)
             with self.out.block(f"if compare_exchange({array}, {place}, {old}, {value})"):
-                self.hit(op.target, op.at[0])
+                self.hit(op.target, vertex)
             return
         old = self.element(array, place, op.value)
-        if self.sites is not None and isinstance(self.op, g.EdgeApplyOp):
+        if self.checks.every and isinstance(self.op, g.EdgeApplyOp):
             self.out(f"note_race(w, {self.stamps(op)}, {place}, stamp, {old} != {value})")
         elif self.deterministic and isinstance(self.op, g.EdgeApplyOp):
             with self.out.block(f"if first_write({self.stamps(op)}, {place}, stamp) or comes_before({value}, {old})"):
                 self.out(f"store({array}, {place}, {value})")
-            self.hit(op.target, op.at[0])
+            self.hit(op.target, vertex)
             return
         self.out(f"store({array}, {place}, {value})")
-        self.hit(op.target, op.at[0])
+        self.hit(op.target, vertex)
 
     def stamps(self, op: g.StoreOp) -> str:
         """An array that says in which apply each place was last written by this store."""
@@ -232,17 +234,18 @@ class FunctionWriter(Body):
         if key in self.accumulators:
             self.reduce_local(op, self.accumulators[key][0], kind, value, t)
             return
-        array, place = self.value(op.target), self.place(op.target, tuple(op.at), op)
+        array = self.value(op.target)
+        place, vertex = self.place(op.target, tuple(op.at), op)
         if kind == "sum":
             if "atomic" in op.attributes:
                 self.out(f"atomic_add{'_float' if t[0] == 'f' else ''}({array}, {place}, {value})")
             else:
                 self.out(f"store({array}, {place}, load({array}, {place}) + {value})")
-            self.noted(op, "True")
+            self.noted(op, "True", vertex)
             return
         if "atomic" in op.attributes:
             name = f"reduce_{'flag' if t == 'bool' else kind}"
-            self.noted(op, f"{name}({array}, {place}, {value})")
+            self.noted(op, f"{name}({array}, {place}, {value})", vertex)
             return
         flag = self.names.make("lowered" if kind == "min" else "raised")
         old = self.names.make("old")
@@ -253,7 +256,7 @@ class FunctionWriter(Body):
         self.out(f"{flag} = {test}")
         with self.out.block(f"if {flag}"):
             self.out(f"store({array}, {place}, {value if kind != 'or' else self.combine('or', old, value, t)})")
-        self.noted(op, flag)
+        self.noted(op, flag, vertex)
 
     def reduce_variable(self, op: g.ReduceOp, kind: str, value: str, t: str) -> None:
         """Into a variable: the function's own at once, one from around the apply through a partial value of the thread."""
@@ -274,7 +277,7 @@ class FunctionWriter(Body):
         if op.out is None and (kind == "sum" or not (tracked and self.is_tracked(op.target))):
             self.out(f"{name} = {self.combine(kind, name, value, t)}")
             if tracked and kind == "sum":
-                self.hit(op.target, op.at[0])
+                self.hit(op.target, self.value(op.at[0]))
             return
         flag = self.names.make("differs")
         test = {"sum": "True", "min": f"{value} < {name}", "max": f"{value} > {name}"}.get(
@@ -283,21 +286,21 @@ class FunctionWriter(Body):
         self.out(f"{flag} = {test}")
         self.out(f"{name} = {self.combine(kind, name, value, t)}")
         if tracked:
-            self.noted(op, flag)
+            self.noted(op, flag, self.value(op.at[0]))
         elif op.out is not None:
             self.text[op.out] = flag
 
-    def noted(self, op: g.ReduceOp, changed: str) -> None:
+    def noted(self, op: g.ReduceOp, changed: str, vertex: str) -> None:
         """Tell the result set, and whoever asked, that a reduction changed something."""
         if op.out is not None:
             self.define(op.out, changed)
             changed = self.value(op.out)
         if self.is_tracked(op.target):
             if changed == "True":
-                self.hit(op.target, op.at[0])
+                self.hit(op.target, vertex)
             else:
                 with self.out.block(f"if {changed}"):
-                    self.hit(op.target, op.at[0])
+                    self.hit(op.target, vertex)
         elif op.out is None and "(" in changed:
             self.out(changed)
 
@@ -305,7 +308,7 @@ class FunctionWriter(Body):
         """Whether writes to this property make vertices members of the result."""
         return self.tracked is not None and relation(handle, self.tracked) != "distinct"
 
-    def hit(self, handle: SSAValue, vertex: SSAValue) -> None:
+    def hit(self, handle: SSAValue, vertex: str) -> None:
         """A vertex of a property was written: gather it if the result is about that property."""
         if self.early_exit:
             self.out("wrote = True")
@@ -313,30 +316,30 @@ class FunctionWriter(Body):
             return
         if relation(handle, self.tracked) == "maybe":
             with self.out.block(f"if address({self.value(handle)}) == address({self.value(self.tracked)})"):
-                self.gather(self.value(vertex))
+                self.gather(vertex)
         else:
-            self.gather(self.value(vertex))
+            self.gather(vertex)
 
     def write_compare_and_swap(self, op: g.CompareAndSwapOp) -> None:
         """One step."""
         array = self.value(op.target)
-        place = self.inside(self.value(op.vertex), f"{array}.size", op)
+        place = self.vertex(op.vertex, f"{array}.size", op)
         self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
         if self.is_tracked(op.target):
             with self.out.block(f"if {self.value(op.out)}"):
-                self.hit(op.target, op.vertex)
+                self.hit(op.target, place)
 
     def write_queue_update(self, op: g.QueueUpdateOp) -> None:
         """A new priority: at once, once after the apply, or counted and added after it."""
         method = queue_schedule(op.queue).priority
+        vertex = self.vertex(op.vertex, f"{self.value(op.queue)}.priority.size", op)
         if method == "lazy":
             self.settling[op.queue] = "settle_lazy(w, QUEUE)"
         change, limit = self.constant_text(op.value), op.limit and self.constant_text(op.limit)
         if method == "constant_sum" and op.kind.data == "sum" and change and limit:
             self.settling[op.queue] = f"settle_counts(w, QUEUE, {change}, {limit})"
-            self.out(f"count_update(w, {self.value(op.queue)}, {self.value(op.vertex)})")
+            self.out(f"count_update(w, {self.value(op.queue)}, {vertex})")
             return
-        vertex = self.inside(self.value(op.vertex), f"{self.value(op.queue)}.priority.size", op)
         arguments = [self.value(op.queue), vertex, self.value(op.value)]
         if op.limit is not None:
             arguments.append(self.value(op.limit))
@@ -346,7 +349,7 @@ class FunctionWriter(Body):
         priority = root.priority if isinstance(root, g.QueueOp) else None
         if priority is not None and self.is_tracked(priority):
             with self.out.block(f"if {text}"):
-                self.hit(priority, op.vertex)
+                self.hit(priority, vertex)
         else:
             self.out(text)
 
@@ -368,8 +371,7 @@ class FunctionWriter(Body):
 
     def write_queue_finished_node(self, op: g.QueueFinishedNodeOp) -> None:
         """Whether a vertex is final."""
-        q = self.value(op.queue)
-        self.define(op.out, f"bucket({q}, load({q}.priority, {self.value(op.vertex)})) < load({q}.meta, CURRENT)")
+        self.define(op.out, self.final(op))
 
     def write_queue_priority(self, op: g.QueuePriorityOp) -> None:
         """The current bucket's least priority."""
@@ -382,7 +384,8 @@ class FunctionWriter(Body):
     def write_intersect(self, op: g.IntersectOp) -> None:
         """Common neighbours, by the method that the schedule names."""
         method = intersection(op, self.schedule)
-        graph, a, b = self.value(op.edges), self.value(op.a), self.value(op.b)
+        graph = self.value(op.edges)
+        a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in (op.a, op.b))
         below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
         if method == "bitmap":
             marks = self.parameter("marks", "marks")
@@ -393,7 +396,7 @@ class FunctionWriter(Body):
 
     def write_print(self, op: g.PrintOp) -> None:
         """In a function only where the machine checks."""
-        if self.sites is not None:
+        if self.checks.every:
             self.out(print_text(self, op))
 
 

@@ -9,6 +9,7 @@ from pantograf.ir import graph as g
 from pantograf.ir.text import program_of
 from pantograf.machines.cpu.choose import CpuQuery, records
 from pantograf.machines.cpu.driver import DriverWriter
+from pantograf.machines.cpu.function import Checks
 from pantograf.machines.cpu.plan import Need, Plan, element_of
 from pantograf.machines.cpu.text import Lines, Names, scalar_type
 
@@ -29,9 +30,9 @@ i32, i64, u32, u64, f32, f64 = np.int32, np.int64, np.uint32, np.uint64, np.floa
 def emit(module: ModuleOp, query: CpuQuery, wide: bool, checked: bool) -> Plan:
     """The Python text of a lowered program, and what it needs."""
     program = program_of(module)
-    plan = Plan(knobs=[-1], records=records(module))
+    plan = Plan(knobs=[-1, -1], records=records(module))
     functions: list[str] = []
-    writer = DriverWriter(plan, query, wide, plan.sites if checked else None, Names(), functions)
+    writer = DriverWriter(plan, query, wide, Checks(plan.sites, checked), Names(), functions)
     writer.names.make("sets")
     writer.module_names.make("worker")
     arguments = program.body.block.args

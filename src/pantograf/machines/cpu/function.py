@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
+from pantograf.ir.functions import same_value
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
 
+COUNT = "load(w.knobs, 1)"
+"""The text of the number of vertices."""
+VERTICES = "vertices are 0 to {last}"
+SHORT = 1024
+"""Turns of a loop in a function that no one who wants it to stop would notice."""
 _PLAIN = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _BITS = {"and": "&", "or": "|", "xor": "^"}
 _CALLS = {"floordiv": "floor_divide", "mod": "modulo", "cdiv": "c_divide", "cmod": "c_modulo", "pow": "power"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
+@dataclass
+class Checks:
+    """What compiled code may complain about: indices that a program computes, and (`every`) all others, overflows and races."""
+
+    sites: list[tuple[Operation, str]]
+    """Each operation that may complain, and what would be right there."""
+    every: bool
+
+
 class Body:
     """Writes the operations of a function (or of a driver, which adds to it)."""
 
-    def __init__(self, out: Lines, names: Names, wide: bool, sites: list[Operation] | None) -> None:
+    def __init__(self, out: Lines, names: Names, wide: bool, checks: Checks) -> None:
         self.out = out
         self.names = names
         self.wide = wide
-        self.sites = sites
+        self.checks = checks
         self.text: dict[SSAValue, str] = {}
 
     # --- values
@@ -52,30 +68,33 @@ class Body:
 
     # --- checks
 
-    def site(self, op: Operation) -> int:
+    def site(self, op: Operation, hint: str) -> int:
         """The number by which compiled code names an operation that it complains about."""
-        assert self.sites is not None
-        self.sites.append(op)
-        return len(self.sites) - 1
+        self.checks.sites.append((op, hint))
+        return len(self.checks.sites) - 1
 
-    def inside(self, index: str, size: str, op: Operation) -> str:
-        """An index, checked where the machine checks: 0, and a complaint, if it is out of range."""
-        if self.sites is None:
+    def inside(self, index: str, size: str, op: Operation, sure: bool, hint: str) -> str:
+        """An index, checked unless it is sure to be right: 0, and a complaint, if it is out of range."""
+        if sure and not self.checks.every:
             return index
         name = self.names.make("at")
-        self.out(f"{name} = inside(w, {index}, {size}, {self.site(op)})")
+        self.out(f"{name} = inside(w, {index}, {size}, {self.site(op, hint)})")
         return name
 
     def check_overflow(self, op: g.BinaryOp) -> None:
         """Complain about a sum, difference or product that does not fit its type."""
         t, kind = self.kind(op.out), op.kind.data
-        if self.sites is None or kind not in ("add", "add_inf", "sub", "mul") or t[0] not in "iu":
+        if not self.checks.every or kind not in ("add", "add_inf", "sub", "mul") or t[0] not in "iu":
             return
+        if t[0] == "u" and any(isinstance(v.owner, g.UnaryOp) for v in (op.left, op.right)):
+            return  # a subtraction, written as the addition of what wraps to the same
         a, b = self.value(op.left), self.value(op.right)
         low, high = (0, 2 ** int(t[1:]) - 1) if t[0] == "u" else (-(2 ** (int(t[1:]) - 1)), 2 ** (int(t[1:]) - 1) - 1)
         exact = f"f64({a}) {_PLAIN['add' if kind == 'add_inf' else kind]} f64({b})"
         infinite = f"{self.value(op.out)} == {literal(high, op.out.type, self.wide)}"
-        self.out(f"fits(w, {exact}, {float(low)!r}, {float(high)!r}, {infinite}, {self.site(op)})")
+        self.out(
+            f"fits(w, {exact}, {float(low)!r}, {float(high)!r}, {infinite}, {self.site(op, 'use a wider type, i64 or f64')})"
+        )
 
     # --- operations
 
@@ -153,6 +172,8 @@ class Body:
             text = f"float_to_{target}({a})"
         else:
             text = f"{target}({a})"
+        if isinstance(op.out.type, g.VertexType) and not isinstance(op.value.type, g.VertexType):
+            text = self.inside(text, COUNT, op, sure=False, hint=VERTICES)
         self.define(op.out, text)
 
     def write_random(self, op: g.RandomOp) -> None:
@@ -199,6 +220,8 @@ class Body:
     def write_while(self, op: g.WhileOp) -> None:
         """A loop whose condition is computed at each turn."""
         with self.out.block("while True"):
+            with self.out.block("if told_to_stop(w)"):
+                self.out("break")
             self.loop_head(op)
             self.block(op.condition.block)
             last = op.condition.block.last_op
@@ -211,8 +234,10 @@ class Body:
         """A counting loop."""
         counter = self.names.make(op.body.block.args[0].name_hint, "i")
         self.text[op.body.block.args[0]] = counter
-        bounds = ", ".join(self.value(v) for v in (op.low, op.high, op.step))
-        with self.out.block(f"for {counter} in range({bounds})"):
+        low, high, step = (self.value(v) for v in (op.low, op.high, op.step))
+        if _constant(op.low) is None or (_constant(op.high) or SHORT) >= SHORT:
+            high = f"{low} if told_to_stop(w) else {high}"
+        with self.out.block(f"for {counter} in range({low}, {high}, {step})"):
             self.loop_head(op)
             self.block(op.body.block)
 
@@ -243,38 +268,52 @@ class Body:
     def write_degree(self, op: g.DegreeOp) -> None:
         """Out-degree."""
         graph = self.value(op.edges)
-        v = self.inside(self.value(op.vertex), f"{graph}.offsets.size - 1", op)
+        v = self.vertex(op.vertex, f"{graph}.offsets.size - 1", op)
         self.define(op.out, f"i64(load({graph}.offsets, i64({v}) + 1)) - i64(load({graph}.offsets, {v}))")
 
     def write_neighbor(self, op: g.NeighborOp) -> None:
         """The k-th out-neighbour."""
-        graph, v = (
-            self.value(op.edges),
-            self.inside(self.value(op.vertex), f"{self.value(op.edges)}.offsets.size - 1", op),
-        )
-        k = self.inside(self.value(op.k), f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})", op)
-        self.define(op.out, f"load({graph}.neighbors, i64(load({graph}.offsets, {v})) + {k})")
+        graph, edge = self.edge(op)
+        self.define(op.out, f"load({graph}.neighbors, {edge})")
 
     def write_weight(self, op: g.WeightOp) -> None:
         """The weight of the k-th out-edge."""
-        graph, v = (
-            self.value(op.edges),
-            self.inside(self.value(op.vertex), f"{self.value(op.edges)}.offsets.size - 1", op),
-        )
-        k = self.inside(self.value(op.k), f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})", op)
-        self.define(op.out, f"{self.kind(op.out)}(load({graph}.weights, i64(load({graph}.offsets, {v})) + {k}))")
+        graph, edge = self.edge(op)
+        self.define(op.out, f"{self.kind(op.out)}(load({graph}.weights, {edge}))")
+
+    def edge(self, op: g.NeighborOp | g.WeightOp) -> tuple[str, str]:
+        """A graph, and where the k-th out-edge of a vertex is in it."""
+        graph = self.value(op.edges)
+        v = self.vertex(op.vertex, f"{graph}.offsets.size - 1", op)
+        degree = f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})"
+        k = self.inside(self.value(op.k), degree, op, _counts_edges(op), "from 0 to the degree of the vertex - 1")
+        return graph, f"i64(load({graph}.offsets, {v})) + {k}"
+
+    def final(self, op: g.QueueFinishedNodeOp) -> str:
+        """Whether the bucket of a vertex is behind the current one."""
+        q = self.value(op.queue)
+        v = self.vertex(op.vertex, f"{q}.priority.size", op)
+        return f"bucket({q}, load({q}.priority, {v})) < load({q}.meta, CURRENT)"
 
     # --- properties
 
-    def place(self, handle: SSAValue, at: tuple[SSAValue, ...], op: Operation) -> str:
-        """The index of an element in the flat array of a property."""
+    def vertex(self, v: SSAValue, size: str, op: Operation) -> str:
+        """A vertex that is used as an index."""
+        return self.inside(self.value(v), size, op, _is_vertex(v), VERTICES)
+
+    def place(self, handle: SSAValue, at: tuple[SSAValue, ...], op: Operation) -> tuple[str, str]:
+        """The index of an element in the flat array of a property, and the vertex that it belongs to."""
         element = handle.type.element  # type: ignore[attr-defined]
+        size = f"{self.value(handle)}.size"
         if isinstance(element, g.VectorType):
-            k = self.inside(self.value(at[1]), str(element.size.data), op)
-            return self.inside(
-                f"i64({self.value(at[0])}) * {element.size.data} + {k}", f"{self.value(handle)}.size", op
+            width = element.size.data
+            v = self.vertex(at[0], f"{size} // {width}", op)
+            k = self.inside(
+                self.value(at[1]), str(width), op, _counts_to(at[1], width), f"entries are 0 to {width - 1}"
             )
-        return self.inside(self.value(at[0]), f"{self.value(handle)}.size", op)
+            return f"i64({v}) * {width} + {k}", v
+        v = self.vertex(at[0], size, op)
+        return v, v
 
     def element(self, array: str, place: str, v: SSAValue) -> str:
         """The text that loads a scalar."""
@@ -282,7 +321,7 @@ class Body:
 
     def write_load(self, op: g.LoadOp) -> None:
         """A value of a property."""
-        self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at), op), op.out))
+        self.define(op.out, self.element(self.value(op.source), self.place(op.source, tuple(op.at), op)[0], op.out))
 
 
 def _finite(v: SSAValue) -> bool:
@@ -291,3 +330,35 @@ def _finite(v: SSAValue) -> bool:
         return False
     assert isinstance(v.type, IntegerType)
     return g.constant_value(v.op) != g.infinity(v.type)
+
+
+def _is_vertex(v: SSAValue) -> bool:
+    """Whether a vertex is sure to be one: an argument, a neighbour, or a number that was checked when it became a vertex."""
+    if isinstance(v, BlockArgument):
+        return isinstance(v.type, g.VertexType)
+    return isinstance(v.owner, (g.NeighborOp, g.CastOp))
+
+
+def _counts_to(k: SSAValue, width: int) -> bool:
+    """Whether an index is a constant, or counts between constants, from 0 up to below `width`."""
+    loop = k.owner.parent_op() if isinstance(k, BlockArgument) else None
+    if isinstance(loop, g.ForOp):
+        low, high = _constant(loop.low), _constant(loop.high)
+        return low is not None and low >= 0 and high is not None and high <= width
+    found = _constant(k)
+    return found is not None and 0 <= found < width
+
+
+def _counts_edges(op: g.NeighborOp | g.WeightOp) -> bool:
+    """Whether k counts from 0 to the degree of the vertex."""
+    loop = op.k.owner.parent_op() if isinstance(op.k, BlockArgument) else None
+    if not isinstance(loop, g.ForOp) or not isinstance(loop.high.owner, g.DegreeOp):
+        return False
+    low, last = _constant(loop.low), loop.high.owner
+    return low is not None and low >= 0 and same_value(last.vertex, op.vertex) and same_value(last.edges, op.edges)
+
+
+def _constant(v: SSAValue) -> int | None:
+    """The value of a whole constant."""
+    found = g.constant_value(v.owner) if isinstance(v.owner, g.ConstantOp) else None
+    return found if isinstance(found, int) else None

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.machines.cpu.choose import CpuQuery
-from pantograf.machines.cpu.function import Body
+from pantograf.machines.cpu.function import Body, Checks
 from pantograf.machines.cpu.liveness import as_range, cells_of, in_loop, live_sets, maker
 from pantograf.machines.cpu.plan import Need, Plan, element_of, extreme
 from pantograf.machines.cpu.text import Lines, Names, literal
@@ -25,11 +25,11 @@ class LevelWriter(Body):
         plan: Plan,
         query: CpuQuery,
         wide: bool,
-        sites: list[Operation] | None,
+        checks: Checks,
         module_names: Names,
         functions: list[str],
     ) -> None:
-        super().__init__(Lines(), Names(), wide, sites)
+        super().__init__(Lines(), Names(), wide, checks)
         self.plan = plan
         self.query = query
         self.module_names = module_names
@@ -174,7 +174,7 @@ class LevelWriter(Body):
                 self.define(op.out, "True" if kind == "sum" else changed)
             self.out(f"{name} = {self.combined(kind, name, value, t)}")
             return
-        array, place = self.value(op.target), self.place(op.target, tuple(op.at), op)
+        array, (place, _) = self.value(op.target), self.place(op.target, tuple(op.at), op)
         if "atomic" in op.attributes:
             name = {"sum": f"atomic_add{'_float' if t[0] == 'f' else ''}"}.get(
                 kind, f"reduce_{'flag' if t == 'bool' else kind}"
@@ -293,13 +293,14 @@ class LevelWriter(Body):
         """The first thread writes."""
         self.alone("first")
         with self.out.block("if w.tid == 0"):
-            place = self.place(op.target, tuple(op.at), op)
+            place, _ = self.place(op.target, tuple(op.at), op)
             self.out(f"store({self.value(op.target)}, {place}, {self.value(op.value)})")
 
     def write_compare_and_swap(self, op: g.CompareAndSwapOp) -> None:
         """At the program's level: a test and a write."""
         self.settle(reading=True)
-        array, place = self.value(op.target), self.value(op.vertex)
+        array = self.value(op.target)
+        place = self.vertex(op.vertex, f"{array}.size", op)
         if "atomic" in op.attributes:
             self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
             return

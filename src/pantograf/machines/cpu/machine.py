@@ -135,10 +135,17 @@ class CpuRunnable:
         self._forms: dict[str, Any] = {}
         self._free: list[Scratch] = []
         self._lock = threading.Lock()
-        module, _ = cache.load(self.plan.text, program.externs)
+        module, warm = cache.load(self.plan.text, program.externs)
         self.worker = module.worker
         with self.scratch() as scratch:
-            self._prepare(scratch)
+            try:
+                self._prepare(scratch)
+            except Exception:
+                if not warm:
+                    raise
+                cache.forget(module)  # what is kept may be damaged, as by a full disk
+                self.worker = cache.load(self.plan.text, program.externs)[0].worker
+                self._prepare(scratch)
 
     def _prepare(self, scratch: Scratch) -> None:
         """Compile, or load what was compiled before."""

@@ -164,6 +164,7 @@ class Scratch:
         for team in self.teams:
             for array in team[:4]:
                 array[:] = 0
+        self.knobs[1] = self.n
         self.knobs[0] = np.iinfo(np.int64).max if limits.rounds is None else limits.rounds
         for name, need in self.runnable.plan.needs.items():
             if name in self.held and need.kind in ("marks", "stamps"):
@@ -195,12 +196,15 @@ class Scratch:
             if error == r.OUT_OF_MEMORY:
                 raise UserError("there was not enough memory for this run", hint="fewer threads, or a smaller graph")
             if error:
-                place = place_of(self.runnable.plan.sites[int(sync[r.SITE])])
+                op, hint = self.runnable.plan.sites[int(sync[r.SITE])]
+                place = place_of(op)
                 if error == r.OUT_OF_RANGE:
                     found = int(sync[r.DETAIL])
                     shown = "none" if found == -1 else str(found)
-                    raise UserError(f"the index {shown} is out of range here", place, f"vertices are 0 to {self.n - 1}")
-                raise UserError("an integer overflows here", place, "use a wider type, i64 or f64")
+                    raise UserError(f"the index {shown} is out of range here", place, hint.format(last=self.n - 1))
+                if error == r.NOT_ABOVE_ZERO:
+                    raise UserError(f"delta is {int(sync[r.DETAIL])}", place, hint)
+                raise UserError("an integer overflows here", place, hint)
 
     def cut(self) -> bool:
         """Whether the limit on turns ended a loop."""

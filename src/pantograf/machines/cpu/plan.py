@@ -51,8 +51,8 @@ class Plan:
     """Name, kind (`array`, `bools`, `set` or `scalar`) and width (negative: of vectors) of each returned value."""
     records: list[tuple[str, ...]] = field(default_factory=list)
     """Groups of properties that share memory, a record for each vertex."""
-    sites: list[Operation] = field(default_factory=list)
-    """What compiled code may complain about, by number, where the machine checks."""
+    sites: list[tuple[Operation, str]] = field(default_factory=list)
+    """What compiled code may complain about, by number, and what would be right there."""
     pulls: set[str] = field(default_factory=set)
     """The graphs whose in-edges are read."""
 

@@ -1,5 +1,5 @@
-"""What a checking machine calls (the first complaint stops the run and is raised when all threads have met), and a deterministic
-one: which of several writes of one apply stays."""
+"""What compiled code calls that may complain (the first complaint stops the run and is raised when all threads have met), and on a
+deterministic machine: which of several writes of one apply stays."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pantograf.machines.cpu.runtime.threads import (
     DETAIL,
     EPOCH,
     ERROR,
+    NOT_ABOVE_ZERO,
     OPTIONS,
     OUT_OF_RANGE,
     OVERFLOW,
@@ -37,6 +38,15 @@ def inside(w, index, size, site):
         complain(w, OUT_OF_RANGE, site, np.int64(index))
         return np.int64(0)
     return np.int64(index)
+
+
+@njit(**OPTIONS)
+def above_zero(w, value, site):
+    """Own: a value above 0; otherwise a complaint, and 1."""
+    if value > 0:
+        return value
+    complain(w, NOT_ABOVE_ZERO, site, np.int64(value))
+    return type(value)(1)
 
 
 @njit(**OPTIONS)

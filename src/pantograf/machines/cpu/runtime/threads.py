@@ -32,7 +32,7 @@ PATIENCE = 100  # looks at a barrier before the core is offered to others: with 
 HUB = 1024  # edges of a vertex from which threads share them
 NOTHING = np.int64(2**62)
 
-OUT_OF_MEMORY, OUT_OF_RANGE, OVERFLOW = 1, 2, 3  # values of ERROR
+OUT_OF_MEMORY, OUT_OF_RANGE, OVERFLOW, NOT_ABOVE_ZERO = 1, 2, 3, 4  # values of ERROR
 
 
 class Worker(NamedTuple):
@@ -76,6 +76,12 @@ def stopped(w):
 
 
 @njit(**OPTIONS)
+def told_to_stop(w):
+    """Own: whether the run is to stop, for loops inside of one thread's work (read anew each time)."""
+    return load_acquire(w.sync, STOP) != 0
+
+
+@njit(**OPTIONS)
 def begin(w):
     """Start a phase of shared work: its number."""
     own = w.tid * OWN_WORDS
@@ -107,13 +113,15 @@ def count_edges(w, edges, vertices):
 
 @njit(**OPTIONS)
 def turn(w, limit):
-    """Own: one more turn of a loop; whether the loop must end here (the limit is on the turns of all loops together)."""
+    """One more turn of a loop; whether the loop must end here (the limit is on the turns of all loops together)."""
     own = w.tid * OWN_WORDS + ROUNDS
     rounds = load(w.own, own)
     if rounds >= limit:
         store(w.own, w.tid * OWN_WORDS + CUT, 1)
         return True
     store(w.own, own, rounds + 1)
+    if rounds & 1023 == 1023:  # a loop of scalars alone has no other barrier at which it would hear that it is to stop
+        barrier(w)
     return load(w.sync, STOPPED) != 0
 
 
