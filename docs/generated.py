@@ -128,8 +128,31 @@ def command_line() -> str:
     return "\n".join(lines)
 
 
+def vocabulary() -> str:
+    """Every word of programs: the methods of each kind of value, then functions."""
+    from pantograf.lang import types
+
+    def row(owner: str, name: str, thing: Any) -> str:
+        call = ""
+        if callable(thing):
+            names = [p.name for p in inspect.signature(thing).parameters.values() if p.name != "self"]
+            call = f"({', '.join(names)})"
+        first = " ".join(paragraphs(thing).split("\n\n")[0].split()).replace("|", "\\|")
+        return f"| `{owner}{name}{call}` | {first} |"
+
+    lines = ["| word | what |", "|---|---|"]
+    shown = {"VertexSet": "vertices", "Edges": "edges", "Property": "p", "PriorityQueue": "queue", "List": "items"}
+    for kind, owner in shown.items():
+        for name, member in vars(getattr(types, kind)).items():
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                lines.append(row(f"{owner}.", name, member))
+    functions = [v for v in vars(types).values() if inspect.isfunction(v) and v.__name__ in types.__all__]
+    return "\n".join(lines + [row("pg.", function.__name__, function) for function in functions])
+
+
 SECTIONS: dict[str, Callable[[], str]] = {
     "graphir": graphir,
+    "vocabulary": vocabulary,
     "machines": machines,
     "schedules": schedules,
     "passes": passes,

@@ -177,3 +177,32 @@ def misc(edges: Edges[i32], boost: f32 = 1.5, flag: bool = True, big: u64 = 7):
     t.add(Vertex(3))
     c = Vertex(3) in t
     return pg.results(lo=lo, hi=hi, anyone=anyone, n=n, m=m, s=s, t=t, c=c, a=a, b=b)
+
+
+@pg.program
+def pulled(edges: Edges, k: i64 = 6):
+    """Breadth-first searches side by side, forwards and backwards, that pull once their frontiers are dense."""
+    ahead = edges.vertices.property(i64, 0)
+    behind = edges.vertices.property(i64, 0)
+    for i in pg.par_range(0, min(k, edges.vertices.size)):
+        seen = edges.vertices.property(bool, False)
+        source = Vertex(i)
+
+        def new(v):
+            return not seen[v]
+
+        def mark(src, dst):
+            seen[dst] = True
+
+        seen[source] = True
+        frontier = pg.vertex_set(source)
+        while frontier:
+            ahead[source] += frontier.size
+            frontier = edges.from_(frontier).to(new).apply(mark, modified=seen, label="ahead")
+        seen[:] = False
+        seen[source] = True
+        frontier = pg.vertex_set(source)
+        while frontier:
+            behind[source] += frontier.size
+            frontier = edges.transpose().from_(frontier).to(new).apply(mark, modified=seen, label="behind")
+    return ahead, behind

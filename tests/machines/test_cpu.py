@@ -43,6 +43,7 @@ ARGUMENTS = {
     "parfor": {},
     "swap": {},
     "fresh": {},
+    "pulled": {},
     "misc": {},
 }
 
@@ -62,6 +63,14 @@ def test_every_construct_agrees_with_the_reference(name, graph):
     for threads in (1, 2, 8):
         found = program.on(Cpu(threads=threads))(graph, **ARGUMENTS[name])
         assert same(expected, found) == [], threads
+
+
+@pytest.mark.parametrize("schedule", ["cpu{direction=pull}", "cpu{direction=pull, segments=3}", "cpu{direction=hybrid}"])
+def test_pulling_side_by_side(schedule, graph):
+    """Many at once on a graph that is not symmetric, so that in-edges are not out-edges."""
+    expected = constructs.pulled.on("reference")(graph)
+    program = constructs.pulled.scheduled(ahead=schedule, behind=schedule).on("cpu{threads=2}")
+    assert same(expected, program(graph)) == []
 
 
 def test_a_limit_on_hops_is_kept(skewed):
@@ -330,8 +339,7 @@ def test_explanations_follow_the_measured_quantity():
     assert any("push (the mean degree is 3.9, below 4" in line for line in on.explain(algorithms.bfs, lean))
     assert any("at least 4" in line and "pull while" in line for line in on.explain(algorithms.bfs, rich))
     star = pg.load("star{vertices=20000}")
-    hub = pg.Cpu if hasattr(pg, "Cpu") else Cpu
-    lines = hub(threads=2).explain(algorithms.bfs_depth, star)
+    lines = Cpu(threads=2).explain(algorithms.bfs_depth, star)
     assert any("hubs are shared: one vertex has 50.0% of all edges, more than 6.2%" in line for line in lines)
 
 

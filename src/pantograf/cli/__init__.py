@@ -83,7 +83,7 @@ def _from_system(error: OSError | MemoryError) -> UserError:
 def main() -> None:
     """The entry point: run the command that the shell gave, and end with its exit code."""
     if sys.stdout is None:  # the shell closed it
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
     code = call(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from pantograf import files
 from pantograf.cli.options import (
     DEFAULT_MACHINE,
     GraphTextOrNone,
@@ -55,6 +54,8 @@ def compile_program(
         if not text.endswith("\n"):
             text += "\n"
         if output is not None:
+            from pantograf import files
+
             with files.replacing(output) as file:
                 file.write(text.encode())
         if json:

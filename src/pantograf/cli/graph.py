@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pantograf.cli.options import Json, WeightsText
-from pantograf.cli.output import Output
+from pantograf.cli.output import Output, note
 from pantograf.errors import UserError
 
 if TYPE_CHECKING:
@@ -115,8 +116,20 @@ def _write(out: Output, graph: Graph, path: Path, form: str | None) -> None:
             save(graph, path, form=form)
         except OSError as error:
             raise UserError(f"cannot write {path}: {error.strerror}") from None
+    for remark in _left_out(graph, path.with_suffix("") if path.suffix == ".gz" else path):
+        note(f"{path}: {remark}")
     written = {"file": str(path), "bytes": path.stat().st_size, "vertices": graph.n, "edges": graph.m}
     if out.json:
         out.document(written)
     else:
         out.text(f"{path}: {graph.n:,} vertices, {graph.m:,} edges, {written['bytes']:,} bytes")
+
+
+def _left_out(graph: Graph, path: Path) -> Iterator[str]:
+    """What a format cannot say of a graph, in words."""
+    if graph.weights is not None and path.suffix in (".el", ".sg"):
+        yield "the format has no weights, and those of the graph were left out"
+    if graph.weights is None and path.suffix in (".wel", ".gr", ".wsg"):
+        yield "the format has weights, and each edge was given the weight 1"
+    if not graph.symmetric and path.suffix == ".graph":
+        yield "the format is for undirected graphs, and others read each edge both ways; --undirected stores them so"

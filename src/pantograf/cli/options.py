@@ -152,6 +152,8 @@ def with_schedules(program: Program, texts: Iterable[str] | None) -> Program:
         label, equals, schedule = text.partition("=")
         if not equals or not label or not schedule:
             raise typer.BadParameter(f"--schedule {text!r} is not LABEL=SPEC, such as 'traverse=cpu{{direction=pull}}'")
+        if label.strip() in by_label:
+            raise typer.BadParameter(f"--schedule says twice what to do at {label.strip()!r}")
         by_label[label.strip()] = schedule.strip()
     return program.scheduled(by_label) if by_label else program
 

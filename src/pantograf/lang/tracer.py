@@ -418,6 +418,12 @@ class Tracer:
         """Complain that a name has no value yet, or not on every path."""
         line = frame.lost.get(name)
         if line is None:
+            around = frame.outer
+            while around is not None and name not in around.bound:
+                around = around.outer
+            if around is not None:
+                hint = f"write nonlocal {name} at the start of this function to mean the program's {name}"
+                self.fail(node, f"{name} is this function's own name, and has no value yet", hint)
             self.fail(node, f"{name} has no value yet", f"give {name} a value before this line")
         row = line + frame.source.first_line - 1
         self.fail(

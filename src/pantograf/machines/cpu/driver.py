@@ -12,7 +12,7 @@ from pantograf.ir.functions import function_around, functions_of, relation
 from pantograf.machines.cpu.apply import ApplyWriter, Emitted
 from pantograf.machines.cpu.containers import ContainerWriter
 from pantograf.machines.cpu.effects import intersection, print_text
-from pantograf.machines.cpu.plan import Need, element_of, extreme
+from pantograf.machines.cpu.plan import Need, element_of, extreme, form_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, literal, scalar_type
 
@@ -43,7 +43,7 @@ class DriverWriter(ContainerWriter):
         self.functions.append(emitted.text)
         self.settle()
         if direction == "pull" and isinstance(op, g.EdgeApplyOp):
-            self.plan.pulls.add(self.value(op.edges))
+            self.plan.pulls.add(form_of(op.edges))
         for value, layout in emitted.layouts.items():
             self.layout(value, layout)
         before = [self.snapshot(op, handle, i) for i, handle in enumerate(emitted.snapshots)]
@@ -93,10 +93,8 @@ class DriverWriter(ContainerWriter):
         if kind == "marks":
             return self.shared_need("marks", Need("marks"))
         assert kind == "segments" and isinstance(op, g.EdgeApplyOp)
-        graph = self.value(op.edges)
-        made = self.needs[graph].source if graph in self.needs else ""
         count, _, balance = detail.partition(":")
-        return self.shared_need("segments", Need("segments", balance, count=int(count), source=made))
+        return self.shared_need("segments", Need("segments", balance, count=int(count), source=form_of(op.edges)))
 
     def snapshot(self, op: g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp, handle: SSAValue, number: int) -> str:
         """The state before the apply of a property that it reads and writes: a copy of the active vertices' values if that is
@@ -147,10 +145,14 @@ class DriverWriter(ContainerWriter):
         inner.text[op.body.block.args[0]] = index
         inner.block(op.body.block)
         inner.settle()
-        own = {
-            key: self.need(key, Need(n.kind, n.dtype, n.width, n.count, n.source, True))
-            for key, n in inner.needs.items()
-        }
+        own = {}
+        for key, n in inner.needs.items():
+            if n.kind == "graph":
+                own[key] = self.graph(n.source)
+            elif n.kind == "segments":
+                own[key] = self.shared_need(key, n)
+            else:
+                own[key] = self.need(key, Need(n.kind, n.dtype, n.width, n.count, n.source, True)) + "[w.tid]"
         sets = self.need("inner_sets", Need("sets", count=inner.set_count, per_thread=True))
         text = Lines()
         text("@njit(**OPTIONS)")
@@ -164,7 +166,7 @@ class DriverWriter(ContainerWriter):
         for v in inner.captured.values():
             if isinstance(v.type, g.VertexSetType):
                 self.layout(v, "both")
-        self.parallel(op, name, sets, captured, [f"{memory}[w.tid]" for memory in own.values()], inner.partials)
+        self.parallel(op, name, sets, captured, list(own.values()), inner.partials)
 
     def parallel(
         self, op: g.ParForOp, name: str, sets: str, captured: list[str], own: list[str],

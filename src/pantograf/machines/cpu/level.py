@@ -13,7 +13,7 @@ from pantograf.ir import graph as g
 from pantograf.machines.cpu.choose import CpuQuery
 from pantograf.machines.cpu.function import Body, Checks
 from pantograf.machines.cpu.liveness import as_range, cells_of, in_loop, live_sets, maker
-from pantograf.machines.cpu.plan import Need, Plan, element_of, extreme
+from pantograf.machines.cpu.plan import Need, Plan, element_of, extreme, form_of
 from pantograf.machines.cpu.text import Lines, Names, literal
 
 
@@ -215,16 +215,11 @@ class LevelWriter(Body):
 
     def write_transpose(self, op: g.TransposeOp) -> None:
         """The graph with its edges turned round."""
-        self.text[op.out] = self.derived(op.edges, "t")
+        self.text[op.out] = self.graph(form_of(op.out))
 
     def write_relabel(self, op: g.RelabelOp) -> None:
         """The graph numbered by falling degree."""
-        self.text[op.out] = self.derived(op.edges, "r")
-
-    def derived(self, edges: SSAValue, step: str) -> str:
-        """A form of the graph made from another form."""
-        source = self.needs[self.value(edges)].source
-        return self.graph(source[:-1] if step == "t" and source.endswith("t") else source + step)
+        self.text[op.out] = self.graph(form_of(op.out))
 
     def write_degrees(self, op: g.DegreesOp) -> None:
         """Degrees as a property, computed where the program stands."""
@@ -233,7 +228,7 @@ class LevelWriter(Body):
         self.text[op.out] = name
         side = "offsets" if op.direction.data == "out" else "in_offsets"
         if side == "in_offsets":
-            self.plan.pulls.add(graph)
+            self.plan.pulls.add(form_of(op.edges))
         self.alone("fill")
         self.out(f"degrees(w, {name}, {graph}.{side})")
 

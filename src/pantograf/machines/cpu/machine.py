@@ -190,12 +190,12 @@ class CpuRunnable:
         """A form of the graph as compiled code takes it."""
         from pantograf.machines.cpu.runtime import Csr
 
-        key = f"{need.source}:{name in self.plan.pulls or need.kind == 'segments'}"
+        key = f"{need.source}:{need.source in self.plan.pulls or need.kind == 'segments'}"
         if key not in self._forms:
             graph = self.form(need.source)
             ids = np.int64 if self.wide else np.int32
             inward = (np.zeros(0, np.int64), np.zeros(0, ids), np.zeros(0, self.weight))
-            if name in self.plan.pulls or need.kind == "segments":
+            if need.source in self.plan.pulls or need.kind == "segments":
                 inward = self.arrays(graph.transposed())
             self._forms[key] = Csr(*self.arrays(graph), *inward)
         return self._forms[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.machines.cpu.text import DTYPES, literal, scalar_type
@@ -54,7 +54,19 @@ class Plan:
     sites: list[tuple[Operation, str]] = field(default_factory=list)
     """What compiled code may complain about, by number, and what would be right there."""
     pulls: set[str] = field(default_factory=set)
-    """The graphs whose in-edges are read."""
+    """The forms of the graph whose in-edges are read."""
+
+
+def form_of(edges: SSAValue) -> str:
+    """How a graph was made from the program's: `t` turned round, `r` relabelled, one after the other."""
+    owner = edges.owner
+    if isinstance(owner, g.TransposeOp):
+        source = form_of(owner.edges)
+        return source[:-1] if source.endswith("t") else source + "t"
+    if isinstance(owner, g.RelabelOp):
+        return form_of(owner.edges) + "r"
+    assert isinstance(edges, BlockArgument)
+    return ""
 
 
 def element_of(v: SSAValue, wide: bool) -> tuple[int, str]:
