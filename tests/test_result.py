@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pantograf as pg
-from pantograf import Edges, UserError, algorithms, i64
+from pantograf import Edges, UserError, algorithms, i64, load
 from pantograf.graphs import Graph
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], n=4)
@@ -36,8 +36,16 @@ def test_schedules_are_part_of_it_and_programs_without_a_seed_have_none() -> Non
     program = algorithms.bfs.scheduled(traverse="cpu{direction=pull}")
     found = program(PATH, source=0).provenance
     assert found["schedules"] == {"traverse": "cpu{direction=pull}"}
+    assert found["chosen"] == {"traverse": ["cpu{direction=pull}"]}
     assert found["seed"] is None
     assert found["arguments"] == {"source": 0}
+
+
+def test_what_the_machine_chose_is_part_of_it() -> None:
+    complete = algorithms.bfs(load("complete{vertices=20}"), source=0).provenance
+    assert complete["schedules"] == {}
+    assert complete["chosen"] == {"traverse": ["cpu{direction=pull}", "cpu{direction=push}"]}
+    assert algorithms.bfs.on("reference")(BOTH, source=0).provenance["chosen"] == {}
 
 
 @pg.program

@@ -40,6 +40,11 @@ class Limits:
 class Runnable(Protocol):
     """A program made ready for one machine and one graph. Thread-safe; may be called many times."""
 
+    @property
+    def chosen(self) -> Mapping[str, list[str]]:
+        """What runs at each label with nothing left open, as texts of schedules, where the machine had a choice."""
+        ...
+
     def run(self, arguments: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run once. `arguments` holds every argument but the edges: Python scalars, vertex ids, arrays, sorted id arrays."""
         ...
@@ -185,6 +190,7 @@ class Executable:
             "machine": spec.show(self.machine),
             "threads": getattr(self.machine, "thread_count", 1),
             "schedules": schedules,
+            "chosen": self._runnable.chosen,
             "versions": {"pantograf": __version__, "numpy": np.__version__, **_versions()},
         }
 

@@ -65,7 +65,9 @@ def test_every_construct_agrees_with_the_reference(name, graph):
         assert same(expected, found) == [], threads
 
 
-@pytest.mark.parametrize("schedule", ["cpu{direction=pull}", "cpu{direction=pull, segments=3}", "cpu{direction=hybrid}"])
+@pytest.mark.parametrize(
+    "schedule", ["cpu{direction=pull}", "cpu{direction=pull, segments=3}", "cpu{direction=hybrid}"]
+)
 def test_pulling_side_by_side(schedule, graph):
     """Many at once on a graph that is not symmetric, so that in-edges are not out-edges."""
     expected = constructs.pulled.on("reference")(graph)

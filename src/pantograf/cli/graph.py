@@ -108,6 +108,28 @@ def generate(
         _write(out, made, output, form)
 
 
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A data set that `pantograf list graphs` shows.")],
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Take what comes if no checksum is known, and keep its checksum from now on."),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Download a data set into the cache, from where it is loaded by its name."""
+    from pantograf.graphs import datasets
+
+    with Output(json) as out:
+        entry = datasets.find(name)
+        with out.working(f"fetching {name} from {entry.url}"):
+            file = datasets.download(entry, verify=not trust)
+        if json:
+            out.document({"name": name, "file": str(file), "bytes": file.stat().st_size, "licence": entry.licence})
+        else:
+            out.text(f"{file}: {file.stat().st_size:,} bytes; licence: {entry.licence}")
+
+
 def _write(out: Output, graph: Graph, path: Path, form: str | None) -> None:
     from pantograf.graphs import save
 

@@ -170,8 +170,8 @@ def graphs(json: Json = False) -> None:
             return
         rows = [(e["name"], ", ".join(f"{k}={v['default']}" for k, v in e["settings"].items())) for e in generators]
         out.table("generators, with what they assume", ("name", "settings"), rows)
-        found = [(e.name, e.kind, e.used_by, e.licence) for e in datasets.TABLE.values()]
-        out.table("data sets", ("name", "kind", "used by", "licence"), found)
+        found = [(e.name, e.kind, e.used_by, e.licence, e.url or "no file") for e in datasets.TABLE.values()]
+        out.table("data sets", ("name", "kind", "used by", "licence", "from"), found)
         if local:
             out.table("in the folders of PANTOGRAF_DATA", ("name", "file"), list(local.items()))
         out.table("formats", ("suffix", "what"), [(f.suffix, f.about) for f in FORMATS.values()])

@@ -156,13 +156,18 @@ def load(name: str, /, *, verify: bool = True, **options: Any) -> Graph:
     """The data set called `name`, from a local folder or downloaded; `options` are those of `formats.read`."""
     if (path := local().get(name)) is not None:
         return formats.read(path, **options)
+    entry = find(name)
+    known = {"suffix": entry.suffix, "undirected": entry.undirected, "compact": entry.compact, "name": entry.name}
+    return formats.read(download(entry, verify=verify), **{**known, **options})
+
+
+def find(name: str) -> DataSet:
+    """The entry of the table."""
     if name not in TABLE:
         close = difflib.get_close_matches(name, names(), 3)
         hint = f"did you mean {', '.join(close)}?" if close else "`pantograf list graphs` shows the names"
         raise UserError(f"there is no data set {name!r}", hint=hint)
-    entry = TABLE[name]
-    known = {"suffix": entry.suffix, "undirected": entry.undirected, "compact": entry.compact, "name": entry.name}
-    return formats.read(download(entry, verify=verify), **{**known, **options})
+    return TABLE[name]
 
 
 def download(entry: DataSet, *, verify: bool = True) -> Path:
@@ -181,7 +186,8 @@ def download(entry: DataSet, *, verify: bool = True) -> Path:
     if checksum is None and verify:
         raise UserError(
             f"no checksum of {entry.name} is known, so a download from {entry.url} cannot be verified",
-            hint="pass verify=False to trust it once, or put the file into a folder that PANTOGRAF_DATA names",
+            hint=f"`pantograf graph fetch {entry.name} --trust` (verify=False) trusts it once; "
+            "or put the file into a folder that PANTOGRAF_DATA names",
         )
     pooch.get_logger().setLevel("WARNING")
     try:

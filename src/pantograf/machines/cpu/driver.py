@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
+from pantograf import spec
 from pantograf.ir import graph as g
 from pantograf.ir.functions import function_around, functions_of, relation
 from pantograf.machines.cpu.apply import ApplyWriter, Emitted
@@ -36,6 +37,9 @@ class DriverWriter(ContainerWriter):
         """Write the apply's function, prepare what it reads, call it."""
         schedule = self.query.choose(op).schedule
         direction = "pull" if op.attributes.get("direction") == StringAttr("pull") else "push"
+        ways = self.plan.chosen.setdefault(op.label.data, [])
+        if (shown := spec.show(schedule)) not in ways:
+            ways.append(shown)
         what = direction if isinstance(op, g.EdgeApplyOp) else "where" if isinstance(op, g.WhereOp) else "each"
         name = self.function_name(f"{op.label.data or op.function.data}_{what}")
         writer = ApplyWriter(op, schedule, direction, name, self.wide, self.checks, self.knob, self.query.deterministic)

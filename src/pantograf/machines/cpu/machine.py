@@ -130,6 +130,7 @@ class CpuRunnable:
         self.graph = graph
         self.wide = graph.neighbors.dtype.itemsize == 8
         self.plan = machine.plan(program, graph)
+        self.chosen = self.plan.chosen
         self.threads = machine.thread_count
         self.weight = weight_dtype(program)
         self._forms: dict[str, Any] = {}

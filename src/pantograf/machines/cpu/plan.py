@@ -51,6 +51,8 @@ class Plan:
     """Name, kind (`array`, `bools`, `set` or `scalar`) and width (negative: of vectors) of each returned value."""
     records: list[tuple[str, ...]] = field(default_factory=list)
     """Groups of properties that share memory, a record for each vertex."""
+    chosen: dict[str, list[str]] = field(default_factory=dict)
+    """For each label of an apply the schedules that it runs under (two where it is split by density), nothing left open."""
     sites: list[tuple[Operation, str]] = field(default_factory=list)
     """What compiled code may complain about, by number, and what would be right there."""
     pulls: set[str] = field(default_factory=set)

@@ -77,6 +77,11 @@ class Interpreted:
     interpreter: Interpreter
     graph: Graph
 
+    @property
+    def chosen(self) -> dict[str, list[str]]:
+        """Nothing: the machine has no choice."""
+        return {}
+
     def run(self, arguments: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run once."""
         r = self.interpreter.run(arguments, self.graph, limits, print)
