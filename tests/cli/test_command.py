@@ -98,12 +98,22 @@ def test_ctrl_c_while_compiled_code_holds_the_main_thread() -> None:
     assert err == "interrupted\n"
 
 
-def test_shell_completion(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("pantograf run bfs_d", ["bfs_depth"]),
+        ("pantograf run bfs --on ref", ["reference"]),
+        ("pantograf run bfs --graph kro", ["kronecker{"]),
+        ("pantograf run bfs --schedule while:", ["while:traverse="]),
+        ("pantograf compile bfs --stage s", ["scheduled", "source"]),
+    ],
+)
+def test_shell_completion(line: str, offered: list[str]) -> None:
     environment = os.environ | {
         "_PANTOGRAF_COMPLETE": "complete_bash",
-        "COMP_WORDS": "pantograf run bfs_d",
-        "COMP_CWORD": "2",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
     }
     command = Path(sys.executable).with_name("pantograf")
     done = subprocess.run([command], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.split() == ["bfs_depth"]
+    assert done.stdout.split() == offered

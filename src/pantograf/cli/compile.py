@@ -15,6 +15,7 @@ from pantograf.cli.options import (
     ScheduleTexts,
     WeightsText,
     complete_algorithm,
+    complete_stage,
     find_program,
     load_graph,
     with_schedules,
@@ -31,7 +32,10 @@ def compile_program(
     ],
     on: MachineText = DEFAULT_MACHINE,
     stage: Annotated[
-        str, typer.Option(metavar="STAGE", help="ir, or a stage of the machine: scheduled, source.")
+        str,
+        typer.Option(
+            metavar="STAGE", help="ir, or a stage of the machine: scheduled, source.", autocompletion=complete_stage
+        ),
     ] = "source",
     graph: GraphTextOrNone = None,
     weights: WeightsText = None,

@@ -36,6 +36,36 @@ def complete_machine(incomplete: str) -> list[str]:
     return [name for name in names() if name.startswith(incomplete)]
 
 
+def complete_graph(incomplete: str) -> list[str]:
+    """Files, data sets and generators, for the shell."""
+    from pathlib import Path
+
+    from pantograf.graphs import GENERATORS, datasets, formats
+
+    found = [*datasets.names(), *(f"{name}{{" for name in GENERATORS)]
+    place = Path(incomplete or ".")
+    folder = place if place.is_dir() else place.parent
+    if folder.is_dir():
+        files = sorted(folder.iterdir())
+        found += [f"{f}/" if f.is_dir() else str(f) for f in files if f.is_dir() or formats.format_of(f) is not None]
+    return [name for name in found if name.startswith(incomplete)]
+
+
+def complete_stage(incomplete: str) -> list[str]:
+    """Stages, for the shell."""
+    return [name for name in ("ir", "scheduled", "source") if name.startswith(incomplete)]
+
+
+def complete_schedule(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Labels of the algorithm, for the shell."""
+    given = ctx.params.get("words") or ctx.params.get("program") or ctx.params.get("algorithm") or ctx.args
+    try:
+        program, _ = find_program(given if isinstance(given, str) else given[0])
+        return [f"{label}=" for label in program.labels() if label.startswith(incomplete)]
+    except (UserError, IndexError):
+        return []
+
+
 Words = Annotated[
     list[str],
     typer.Argument(
@@ -48,13 +78,21 @@ Words = Annotated[
 GraphText = Annotated[
     str,
     typer.Option(
-        "--graph", "-g", metavar="G", help="A file, a data set's name, or a generator: 'kronecker{scale=10}'."
+        "--graph",
+        "-g",
+        metavar="G",
+        help="A file, a data set's name, or a generator: 'kronecker{scale=10}'.",
+        autocompletion=complete_graph,
     ),
 ]
 GraphTextOrNone = Annotated[
     str | None,
     typer.Option(
-        "--graph", "-g", metavar="G", help="A file, a data set's name, or a generator: 'kronecker{scale=10}'."
+        "--graph",
+        "-g",
+        metavar="G",
+        help="A file, a data set's name, or a generator: 'kronecker{scale=10}'.",
+        autocompletion=complete_graph,
     ),
 ]
 WeightsText = Annotated[
@@ -71,7 +109,13 @@ MachineText = Annotated[
 ]
 ScheduleTexts = Annotated[
     list[str] | None,
-    typer.Option("--schedule", "-s", metavar="LABEL=SPEC", help="How to run what stands at a label. May be repeated."),
+    typer.Option(
+        "--schedule",
+        "-s",
+        metavar="LABEL=SPEC",
+        help="How to run what stands at a label. May be repeated.",
+        autocompletion=complete_schedule,
+    ),
 ]
 ArgumentTexts = Annotated[
     list[str] | None,

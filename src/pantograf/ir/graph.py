@@ -191,6 +191,12 @@ def is_bool(t: Attribute) -> bool:
     return t == i1
 
 
+DTYPES = {
+    "bool": "bool", "i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64",
+}  # fmt: skip
+"""The NumPy type of each scalar type, by the name that `type_name` gives it."""
+
+
 def type_name(t: Attribute) -> str:
     """A type in the words of an author: `i32`, `Vertex`, `Property[f64]`."""
     match t:

@@ -303,10 +303,9 @@ def fits(graph: Graph, declared: str) -> bool:
     """Whether a graph's weights can be read as the declared type without loss."""
     if graph.weights is None:
         return False
-    target = {"i32": "int32", "i64": "int64", "u32": "uint32", "u64": "uint64", "f32": "float32", "f64": "float64"}[
-        declared
-    ]
-    return np.can_cast(graph.weights.dtype, np.dtype(target), "safe")
+    from pantograf.ir.graph import DTYPES
+
+    return np.can_cast(graph.weights.dtype, np.dtype(DTYPES[declared]), "safe")
 
 
 def convert(graph: Graph, program: str, name: str, kind: Attribute, value: Any) -> Any:
@@ -354,24 +353,15 @@ def convert_vertex(graph: Graph, where: str, value: Any) -> int:
 
 def convert_property(graph: Graph, where: str, kind: Any, value: Any) -> Any:
     """An array with one value per vertex, in the program's type."""
-    from pantograf.ir.graph import VectorType, VertexType, type_name
+    from pantograf.ir.graph import DTYPES, VectorType, VertexType, type_name
 
     element = kind.element
     shape: tuple[int, ...] = (graph.n,)
     if isinstance(element, VectorType):
         shape = (graph.n, element.size.data)
         element = element.element
-    names = {
-        "bool": "bool",
-        "i32": "int32",
-        "i64": "int64",
-        "u32": "uint32",
-        "u64": "uint64",
-        "f32": "float32",
-        "f64": "float64",
-    }
     vertex = "int32" if graph.neighbors.dtype.itemsize == 4 else "int64"
-    dtype = np.dtype(vertex if isinstance(element, VertexType) else names[type_name(element)])
+    dtype = np.dtype(vertex if isinstance(element, VertexType) else DTYPES[type_name(element)])
     array = np.asarray(value)
     if array.shape != shape:
         raise UserError(f"{where} has shape {array.shape}", hint=f"an array of shape {shape}")

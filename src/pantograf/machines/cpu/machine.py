@@ -273,10 +273,10 @@ class _Opened:
 
 def weight_dtype(program: Program) -> Any:
     """The NumPy type of the weights that a program reads."""
+    from pantograf.ir.graph import DTYPES
     from pantograf.lang.program import declared_weight
 
-    names = {"i32": np.int32, "i64": np.int64, "u32": np.uint32, "u64": np.uint64, "f32": np.float32, "f64": np.float64}
-    return names[declared_weight(program.module) or "i32"]
+    return np.dtype(DTYPES[declared_weight(program.module) or "i32"])
 
 
 def converted(graph: Graph, dtype: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pantograf.errors import UserError
+from pantograf.ir import graph as g
 from pantograf.ir.location import place_of
 from pantograf.machine import Limits
 
@@ -88,15 +89,7 @@ class Scratch:
             return np.zeros(0, np.int64) if value is None else np.ascontiguousarray(value, np.int64)
         if need.dtype == "bool":
             return bool(value)
-        kind = {
-            "i32": np.int32,
-            "i64": np.int64,
-            "u32": np.uint32,
-            "u64": np.uint64,
-            "f32": np.float32,
-            "f64": np.float64,
-        }
-        return kind[need.dtype](0 if value is None else value)
+        return np.dtype(g.DTYPES[need.dtype]).type(0 if value is None else value)
 
     def make(self, name: str, need: Need) -> Any:
         """New memory for something that the plan needs."""

@@ -87,15 +87,8 @@ def scalar_type(t: Attribute, wide: bool) -> str:
     return "f32" if isinstance(t, Float32Type) else "f64"
 
 
-DTYPES = {
-    "i32": "int32",
-    "i64": "int64",
-    "u32": "uint32",
-    "u64": "uint64",
-    "f32": "float32",
-    "f64": "float64",
-    "bool": "uint8",
-}
+DTYPES = {**g.DTYPES, "bool": "uint8"}
+"""The NumPy type in which compiled code keeps a scalar type."""
 
 
 def literal(value: bool | int | float | None, t: Attribute, wide: bool) -> str:

@@ -27,7 +27,7 @@ from xdsl.ir import Attribute
 from pantograf.ir import graph as ir
 from pantograf.machine import Limits, Outcome
 from pantograf.machines.reference import applies, control, data  # noqa: F401  (they fill the table of meanings)
-from pantograf.machines.reference.interpreter import DTYPES, Interpreter, scalar_of
+from pantograf.machines.reference.interpreter import Interpreter, scalar_of
 from pantograf.passes.recognize_reductions import RecognizeReductions
 from pantograf.schedule import Schedule
 
@@ -108,7 +108,7 @@ class Interpreted:
         return value
 
     def _dtype(self, t: Attribute) -> np.dtype[Any]:
-        return self.graph.neighbors.dtype if isinstance(t, ir.VertexType) else np.dtype(DTYPES[ir.type_name(t)])
+        return self.graph.neighbors.dtype if isinstance(t, ir.VertexType) else np.dtype(ir.DTYPES[ir.type_name(t)])
 
 
 __all__ = ["Reference"]

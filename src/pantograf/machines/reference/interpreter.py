@@ -26,15 +26,6 @@ if TYPE_CHECKING:
 
 Step = Callable[["Run"], str | None]
 BREAK, CONTINUE, YIELD = "break", "continue", "yield"
-DTYPES = {
-    "bool": "bool",
-    "i32": "int32",
-    "i64": "int64",
-    "u32": "uint32",
-    "u64": "uint64",
-    "f32": "float32",
-    "f64": "float64",
-}
 
 
 class Stopped(Exception):
@@ -90,7 +81,7 @@ class Run:
 
     def rows_of(self, graph: Graph, weight: Attribute) -> Rows:
         """A graph's rows, with weights of the type that the program declares."""
-        dtype = DTYPES.get(ir.type_name(weight), "")
+        dtype = ir.DTYPES.get(ir.type_name(weight), "")
         found = self.rows.get((id(graph), dtype))
         if found is None:
             weights = [] if not dtype or graph.weights is None else np.asarray(graph.weights).astype(dtype).tolist()
