@@ -9,7 +9,7 @@ import pytest
 from pantograf.machines.cpu import cache
 
 ROOT = Path(__file__).resolve().parents[1]
-COMPILATIONS = 700
+COMPILATIONS = 250
 """How many programs the suite may compile: compiling is what its time goes to. A warm cache needs none."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -196,14 +196,15 @@ def queue_schedule(queue: SSAValue) -> Traverse:
             ):
                 found.append(at)
             around = around.parent_op()
-    settled = Traverse()
+    said: dict[str, Any] = {}
     for each in found:
         for name in ("priority", "delta", "buckets", "merge"):
-            if getattr(settled, name) == getattr(Traverse(), name):
-                settled = dataclasses.replace(settled, **{name: getattr(each, name)})
-    if settled.priority == "auto":
-        settled = dataclasses.replace(settled, priority="eager")
-    return settled
+            if getattr(each, name) != getattr(Traverse, name):
+                said.setdefault(name, getattr(each, name))
+    said.setdefault("priority", "eager")
+    if said["priority"] != "fused":  # an asynchronous apply may have one of its own
+        said.pop("merge", None)
+    return Traverse(**said)
 
 
 def records(module: ModuleOp) -> list[tuple[str, ...]]:
