@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
@@ -74,6 +74,10 @@ class Machine(Protocol):
 
     def show(self, program: Program, graph: Graph | None, stage: str) -> str:
         """One of the forms as text."""
+        ...
+
+    def knobs(self, program: Program, label: str) -> Sequence[str]:
+        """The settings of its schedules that change how what stands at a label runs."""
         ...
 
     def space(self, program: Program, label: str) -> Iterator[Schedule]:

@@ -48,6 +48,9 @@ class Toy(Reference):
     def schedules(self) -> Mapping[str, type[Schedule]]:
         return {"toy": Knobs}
 
+    def knobs(self, program: Program, label: str) -> tuple[str, ...]:
+        return tuple(spec.field_types(Knobs))
+
     def refuses(self, program: Program) -> Refused | None:
         for label, schedule in program.schedules.items():
             if "order=b" in str(schedule):

@@ -6,6 +6,7 @@ import dataclasses
 import random
 import types
 import typing
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -100,8 +101,14 @@ class Draw:
 
     cells: list[Cell] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    wanted: set[tuple[str, str]] = field(default_factory=set)
-    """Each label and `knob=value` there is, but for those that were refused."""
+    refused: set[Choice] = field(default_factory=set)
+    ways: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """For each label and `knob=value` that acts there, in how many ways it can be had that were not refused."""
+
+    @property
+    def wanted(self) -> set[tuple[str, str]]:
+        """Each label and `knob=value` that can be had."""
+        return {key for key, number in self.ways.items() if number > 0}
 
 
 def _settings(text: spec.Text, found: set[str]) -> None:
@@ -115,17 +122,21 @@ def _settings(text: spec.Text, found: set[str]) -> None:
 
 
 def ways(kind: type[Schedule]) -> list[Way]:
-    """Each value of each knob that is not the default; with another knob's value beside it where it needs one."""
+    """Each value of each knob that is not the default; where it needs another knob, once with each that will do."""
     single: list[tuple[str, Any]] = []
     defaults = {f.name: f.default for f in dataclasses.fields(kind)}
     for name, annotation in spec.field_types(kind).items():
         single += [(name, value) for value in _values(annotation) if value != defaults[name]]
     found: list[Way] = []
     for one in single:
-        partners = [(), *((other,) for other in single if other[0] != one[0])]
-        fitting = next((rest for rest in partners if _made(kind, (one, *rest)) is not None), None)
-        if fitting is not None:
-            found.append((one, *fitting))
+        if _made(kind, (one,)) is not None:
+            found.append((one,))
+            continue
+        partners: dict[str, Way] = {}
+        for other in single:
+            if other[0] not in (one[0], *partners) and _made(kind, (one, other)) is not None:
+                partners[other[0]] = (one, other)
+        found += partners.values()
     return found
 
 
@@ -160,18 +171,24 @@ def draw(algorithm: Algorithm, machine_name: str, number: int, seed: int) -> Dra
         draw.refusals.append(Refusal(first, refused))
         return draw
     draw.cells.append(first)
-    kinds = machines.find(texts[0]).schedules()
+    on = machines.find(texts[0])
     labels = algorithm.program.labels()
-    new = [Choice(label, schedule, way) for label in labels for schedule in kinds.values() for way in ways(schedule)]
-    draw.wanted = {(choice.label, choice.shown) for choice in new}
+    acting = {label: on.knobs(algorithm.program, label) for label in labels}
+    new = [
+        Choice(label, schedule, way)
+        for label in labels
+        for schedule in on.schedules().values()
+        for way in ways(schedule)
+        if all(name in acting[label] for name, _ in way)
+    ]
+    draw.ways = Counter((choice.label, choice.shown) for choice in new)
     rng.shuffle(new)
     drawn: list[Choice] = []
     for turn in range(number if new else 0):
         weights = "float64" if turn == 0 and algorithm.program.traced.generic else "int32"
         tried = [c for c in new if rng.random() < NEW] + [c for c in drawn if rng.random() < AGAIN]
         taken = pack(algorithm, texts[(turn + 1) % len(texts)], weights, tried, draw, rng)
-        refused_now = {(c.label, c.shown) for c in tried} - draw.wanted
-        new = [c for c in new if c not in taken and (c.label, c.shown) not in refused_now]
+        new = [c for c in new if c not in taken and c not in draw.refused]
         drawn = [*drawn, *(c for c in taken if c not in drawn)]
         rng.shuffle(drawn)
     return draw
@@ -199,7 +216,8 @@ def pack(
         said = refusal(algorithm, alone)
         if said is not None:
             draw.refusals.append(Refusal(alone, said))
-            draw.wanted.discard((label, choice.shown))
+            draw.refused.add(choice)
+            draw.ways[label, choice.shown] -= 1
     cell = _cell(algorithm, machine, weights, chosen, rng)
     if refusal(algorithm, cell) is not None:
         cell = _cell(algorithm, machine, weights, chosen, None)

@@ -90,7 +90,7 @@ def acting_knobs(op: Operation) -> list[str]:
             found += ["deduplicate"] if op.out is not None else []
             found += queue if any(isinstance(x, g.QueueUpdateOp) for x in inside) else []
             given = schedule_of(op)
-            found += ["merge"] if given is not None and given.fixpoint == "async" else []
+            found += ["merge"] if given is None or given.fixpoint == "async" else []
         case g.VertexApplyOp() | g.WhereOp():
             found = ["parallelism", "dealing", "grain", "fuse"]
         case g.QueueOp():

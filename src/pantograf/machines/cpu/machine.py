@@ -105,6 +105,13 @@ class Cpu:
             return print_module(self.lowered(program, self.query(graph)))
         return self.plan(program, graph).text
 
+    def knobs(self, program: Program, label: str) -> list[str]:
+        """The settings of a schedule that change how what stands at a label runs."""
+        from pantograf.machines.cpu.lower import acting_knobs
+        from pantograf.passes import find_label
+
+        return acting_knobs(find_label(program.module, label))
+
     def space(self, program: Program, label: str) -> Iterator[Schedule]:
         """The schedules that a search tries at a label."""
         from pantograf.machines.cpu.space import space

@@ -6,9 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pantograf.machines.cpu.lower import acting_knobs
 from pantograf.machines.cpu.schedule import Traverse
-from pantograf.passes import find_label
 from pantograf.schedule import search_space
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 def space(machine: Cpu, program: Program, label: str) -> Iterator[Traverse]:
     """Each schedule that the machine takes at a label of a program; none where nothing can be chosen."""
-    acting = acting_knobs(find_label(program.module, label))
+    acting = machine.knobs(program, label)
     choices: dict[str, tuple[Any, ...]] = {name: values for name, values in CHOICES.items() if name in acting}
     if not acting:
         return

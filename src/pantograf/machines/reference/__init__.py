@@ -47,6 +47,10 @@ class Reference:
         """None: programs run as they are written."""
         return {}
 
+    def knobs(self, program: Program, label: str) -> tuple[str, ...]:
+        """None."""
+        return ()
+
     def space(self, program: Program, label: str) -> Iterator[Schedule]:
         """None: nothing can be chosen."""
         return iter(())
