@@ -10,6 +10,7 @@ from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, relation
+from pantograf.machines.cpu.choose import queue_schedule
 from pantograf.machines.cpu.effects import FunctionWriter
 from pantograf.machines.cpu.text import Lines, scalar_type
 
@@ -196,7 +197,8 @@ class ApplyWriter(FunctionWriter):
         active = self.members(op.from_, "list")
         if self.continues == "queue":
             updates = [u for u in op.walk() if isinstance(u, g.QueueUpdateOp)]
-            own = f"pop_own(w, {self.value(updates[0].queue)}, second, {self.knob(self.schedule.merge)})"
+            queue = updates[0].queue
+            own = f"pop_own(w, {self.value(queue)}, second, {self.knob(queue_schedule(queue).merge)})"
         else:
             own = f"take_own(w, out.bits, second, gathered, {self.knob(self.schedule.merge)})"
         out("phase = begin(w)")
