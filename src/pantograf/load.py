@@ -45,6 +45,11 @@ def load(
         "suffix": suffix,
     }
     changed: dict[str, Any] = {key: value for key, value in given.items() if value != _PLAIN[key]}
+    if not isinstance(source, (str, os.PathLike)):
+        raise UserError(
+            f"a graph is loaded from a text, not from {type(source).__name__}",
+            hint="a file, a data set's name, or 'kronecker{scale=10}'; Graph.from_edges, from_scipy, from_networkx take objects",
+        )
     text = os.fspath(source)
     path = Path(text).expanduser()
     if isinstance(source, os.PathLike) or suffix is not None or _names_a_file(text, path):

@@ -281,7 +281,7 @@ MM = "%%MatrixMarket matrix coordinate "
         ("f.el", "0 1.0\n", 1, "'1.0' is no vertex id"),
         ("g.el", "0 1\n0 99999999999999999999\n", 2, "99999999999999999999 does not fit in a 64-bit vertex id"),
         ("h.el", f"0 1\n1 2\n2 3\n3 {2**50}\n4 5\n", 4, "a graph of 1,125,899,906,842,625 vertices would take about"),
-        ("i.el", "0 1\n\x00\x00\n", 2, "expected 2 numbers, found 1"),
+        ("i.el", "0 1\n\x00\x00\n", 2, "a zero byte stands here"),
         ("j.wel", "0 1 5\n0 1 heavy\n", 2, "'heavy' is no weight"),
         ("k.wel", "0 1 5\n0 1\n", 2, "expected 3 numbers, found 2"),
         ("l.wel", "0 1 0.5\n0.5 1 1\n", 2, "'0.5' is no vertex id"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 import pantograf as pg
@@ -142,3 +144,28 @@ def p(edges: Edges):
 def test_loops_end_when_they_are_told_to(what: str, threads: int) -> None:
     result = pg.parse(ENDLESS[what]).on(f"cpu{{threads={threads}}}")(GRAPH, max_seconds=0.1)
     assert result.stats["completed"] is False
+
+
+def test_a_run_that_does_not_fit_is_refused_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pantograf.graphs import build
+
+    graph = pg.load("path{vertices=50}")
+    monkeypatch.setattr(build, "available_bytes", lambda: 100)
+    with pytest.raises(UserError, match=r"running bfs on .* would take about 0.0 GiB of memory, and 0.0 GiB are free"):
+        pg.algorithms.bfs.compile(graph)
+
+
+def test_a_float_that_is_no_integer_is_noted() -> None:
+    text = "def p(edges: Edges, x: f64 = 1e300):\n    y = i32(x)\n    return y\n"
+    with pytest.raises(UserError) as caught:
+        pg.parse(text).on("cpu{check=true}")(GRAPH)
+    assert caught.value.hint == "i32 holds -2147483648 to 2147483647"
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: pg.load(3), lambda: pg.parse(3), lambda: pg.from_graphir(3), lambda: pg.program(len)]
+)
+def test_things_of_the_wrong_kind(call: Callable[[], object]) -> None:
+    with pytest.raises(UserError) as caught:
+        call()
+    assert caught.value.hint

@@ -377,6 +377,8 @@ def program(function: Callable[..., Any]) -> Program:
     """Decorate a function that is a graph program: its source is read, never run. Mistakes in it are reported here."""
     from pantograf.lang.trace import trace_function
 
+    if not inspect.isfunction(function):
+        raise UserError(f"{function!r} cannot be a program", hint="@pg.program stands before def f(edges: Edges): ...")
     made = Program(_Source(function.__name__, lambda weight: trace_function(function, weight=weight)))
     made.__doc__ = function.__doc__
     made.function = function  # type: ignore[attr-defined]
@@ -402,6 +404,8 @@ def parse(text: str, name: str | None = None, file: str = "<text>", names: Mappi
     """The program in a piece of Python text, for sources that a function object cannot give."""
     from pantograf.lang.trace import trace_text
 
+    if not isinstance(text, str):
+        raise UserError(f"parse reads text, not {type(text).__name__}", hint="pg.program takes functions")
     dedented = textwrap.dedent(text)
     first = trace_text(dedented, file, 1, name, dict(names or {}), weight="i32")
     made = Program(
@@ -418,6 +422,8 @@ def from_graphir(
     from pantograf.ir.text import parse_module, program_of
     from pantograf.lang.trace import Traced
 
+    if not isinstance(text, str):
+        raise UserError(f"from_graphir reads text, not {type(text).__name__}", hint="program.show() prints it")
     module = parse_module(text, file)
     found = program_of(module)
     traced = Traced(name or found.sym_name.data, module, dict(externs or {}), False)

@@ -82,6 +82,11 @@ class Lines:
 
     def _counted(self, block: bytes) -> tuple[bytes, int]:
         first = self.next_line
+        if (nul := block.find(b"\0")) >= 0:
+            line = first + block.count(b"\n", 0, nul)
+            self.fail(
+                "a zero byte stands here, as where a file was not written to its end", line, hint="write it again"
+            )
         self.next_line += block.count(b"\n")
         return (block.removeprefix(b"\xef\xbb\xbf") if first == 1 else block), first
 

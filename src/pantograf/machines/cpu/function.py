@@ -81,6 +81,14 @@ class Body:
         self.out(f"{name} = inside(w, {index}, {size}, {self.site(op, hint)})")
         return name
 
+    def check_range(self, value: str, op: g.CastOp) -> None:
+        """Complain about a float that no integer of the type is near."""
+        if self.checks.every:
+            t = self.kind(op.out)
+            low, high = _bounds(t)
+            site = self.site(op, f"{t} holds {low} to {high}")
+            self.out(f"fits(w, {value}, {float(low)!r}, {float(high)!r}, abs({value}) == np.inf, {site})")
+
     def check_overflow(self, op: g.BinaryOp) -> None:
         """Complain about a sum, difference or product that does not fit its type."""
         t, kind = self.kind(op.out), op.kind.data
@@ -89,7 +97,7 @@ class Body:
         if t[0] == "u" and any(isinstance(v.owner, g.UnaryOp) for v in (op.left, op.right)):
             return  # a subtraction, written as the addition of what wraps to the same
         a, b = self.value(op.left), self.value(op.right)
-        low, high = (0, 2 ** int(t[1:]) - 1) if t[0] == "u" else (-(2 ** (int(t[1:]) - 1)), 2 ** (int(t[1:]) - 1) - 1)
+        low, high = _bounds(t)
         exact = f"f64({a}) {_PLAIN['add' if kind == 'add_inf' else kind]} f64({b})"
         infinite = f"{self.value(op.out)} == {literal(high, op.out.type, self.wide)}"
         self.out(
@@ -169,6 +177,7 @@ class Body:
         if target == "bool":
             text = a if source == "bool" else f"{a} != 0"
         elif source[0] == "f" and target[0] in "iu":
+            self.check_range(a, op)
             text = f"float_to_{target}({a})"
         else:
             text = f"{target}({a})"
@@ -330,6 +339,12 @@ def _finite(v: SSAValue) -> bool:
         return False
     assert isinstance(v.type, IntegerType)
     return g.constant_value(v.op) != g.infinity(v.type)
+
+
+def _bounds(t: str) -> tuple[int, int]:
+    """The least and the greatest number of an integer type."""
+    bits = int(t[1:])
+    return (0, 2**bits - 1) if t[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def _is_vertex(v: SSAValue) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from pantograf.errors import Refused, UserError
+from pantograf.graphs.build import require_memory
 from pantograf.machine import Limits, Outcome, read_schedules
 from pantograf.machines.cpu import cache, pool
 from pantograf.machines.cpu.memory import Scratch
@@ -143,6 +144,7 @@ class CpuRunnable:
         self._forms: dict[str, Any] = {}
         self._free: list[Scratch] = []
         self._lock = threading.Lock()
+        require_memory(Scratch.estimate(self), f"running {program.name} on {graph.name or 'this graph'}")
         module, warm = cache.load(self.plan.text, program.externs)
         self.worker = module.worker
         with self.scratch() as scratch:

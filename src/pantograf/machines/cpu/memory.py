@@ -41,6 +41,30 @@ class Scratch:
         self.held: dict[str, Any] = {}
         self.records: dict[tuple[str, ...], Any] = {}
 
+    @staticmethod
+    def estimate(runnable: CpuRunnable) -> int:
+        """About how many bytes a run holds at once, beside the graph that is there."""
+        threads, ids = runnable.threads, 8 if runnable.wide else 4
+        each = 0
+        for need in runnable.plan.needs.values():
+            match need.kind:
+                case "array" | "pool":
+                    bytes_here = need.width * np.dtype(need.dtype).itemsize * need.count
+                case "sets":
+                    bytes_here = (ids + 1) * need.count
+                case "ids":
+                    bytes_here = ids
+                case "queue":
+                    bytes_here = ids + 5
+                case "stamps":
+                    bytes_here = 8 * need.width
+                case _:
+                    continue
+            each += bytes_here * (threads if need.per_thread else 1)
+        graph = runnable.graph
+        turned = bool(runnable.plan.pulls) and not graph.symmetric
+        return graph.n * each + (sum(a.nbytes for a in graph.rows if a is not None) if turned else 0)
+
     def _nests(self) -> bool:
         return any(need.kind == "members" for need in self.runnable.plan.needs.values())
 
