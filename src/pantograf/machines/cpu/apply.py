@@ -43,6 +43,10 @@ class Emitted:
     """Which layout of each vertex set it reads: list, bits or bools."""
 
 
+FEW = 256
+"""So many active vertices are pushed from by one thread: to share them costs more than it saves."""
+
+
 class ApplyWriter(FunctionWriter):
     """Writes the function of one apply."""
 
@@ -115,8 +119,9 @@ class ApplyWriter(FunctionWriter):
             )
 
     @contextmanager
-    def dealt(self, size: str, grain: int) -> Iterator[None]:
-        """A loop body for parts `first`..`last` of `size` items: dealt in chunks, in equal shares, or all to the first thread."""
+    def dealt(self, size: str, grain: int, few: int = 0) -> Iterator[None]:
+        """A loop body for parts `first`..`last` of `size` items: dealt in chunks, in equal shares, or all to the first thread.
+        `few` items stay with the first thread, in whose cache they are, where nobody said otherwise."""
         out = self.out
         out("phase = begin(w)")
         out(f"limit = i64({size})")
@@ -131,7 +136,11 @@ class ApplyWriter(FunctionWriter):
                 yield
             return
         out(f"grain = {self.knob(self.schedule.grain or grain)}")
-        with out.block("while True"):
+        few = 0 if self.schedule.grain else few
+        if few:
+            with out.block(f"if limit <= {few}"):
+                out("grain = limit if w.tid == 0 else i64(0)")
+        with out.block("while grain > 0" if few else "while True"):
             out("first = take(w, phase, grain)")
             with out.block("if first >= limit"):
                 out("break")
@@ -166,7 +175,8 @@ class ApplyWriter(FunctionWriter):
             else:
                 active = self.members(op.from_, "list")
                 size, take = f"load({active}.meta, SIZE)", f"{source} = load({active}.ids, i)"
-            with self.dealt(size, 64 if op.from_ is not None else 256), out.block("for i in range(first, last)"):
+            dealt = self.dealt(size, 64, FEW) if op.from_ is not None else self.dealt(size, 256)
+            with dealt, out.block("for i in range(first, last)"):
                 out(take)
                 self.edges_of(graph, source)
         self.close(counted=True)
@@ -441,8 +451,15 @@ class ApplyWriter(FunctionWriter):
             with self.dealt(f"({n} + 63) >> 6", 16), out.block("for word in range(first, last)"):
                 if self.mode == "words":
                     out("bits = ZERO")
-                with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
-                    self.pull_one(offsets, neighbors, weights, skip)
+                if op.to_ is not None or op.to_filter is not None:
+                    self.find_candidates(offsets, skip, n)
+                    with out.block("while candidates != ZERO"):
+                        out("i = i64(word * 64) + i64(trailing_zeros(candidates))")
+                        out("candidates &= candidates - ONE")
+                        self.pull_one(offsets, neighbors, weights, skip)
+                else:
+                    with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
+                        self.pull_one(offsets, neighbors, weights, skip)
                 if self.mode == "words":
                     if self.schedule.cuts:
                         with out.block("if part > 0"):
@@ -463,6 +480,22 @@ class ApplyWriter(FunctionWriter):
         schedule = self.schedule
         return f"{schedule.segments or -schedule.segment_bytes}:{schedule.balance}"
 
+    def find_candidates(self, offsets: str, skip: str, n: str) -> None:
+        """Of the 64 destinations of a word those that are asked for and have in-edges, as bits: without a branch for each."""
+        op, out = self.op, self.out
+        assert isinstance(op, g.EdgeApplyOp)
+        out("candidates = ZERO")
+        with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
+            target = self.names.make("candidate")
+            out(f"{target} = {self.vid}(i)")
+            tests = [f"load({offsets}, {skip}i) != load({offsets}, {skip}i + 1)"]
+            if op.to_ is not None:
+                tests.append(f"has_bit({self.members(op.to_, 'bits')}.bits, {target})")
+            if op.to_filter is not None:
+                tests.append(self.filter(op.to_filter, target))
+            bits = " & ".join(f"u64({test})" for test in tests)
+            out(f"candidates |= ({bits}) << u64(i & 63)")
+
     def pull_one(self, offsets: str, neighbors: str, weights: str, skip: str) -> None:
         """The in-edges of one destination; `skip` leads to the offsets of the part at hand."""
         op, out = self.op, self.out
@@ -471,44 +504,39 @@ class ApplyWriter(FunctionWriter):
         target = self.names.make(block.args[1].name_hint, "dst")
         self.text[block.args[1]] = target
         out(f"{target} = {self.vid}(i)")
-        with ExitStack() as stack:
-            if op.to_ is not None:
-                stack.enter_context(out.block(f"if has_bit({self.members(op.to_, 'bits')}.bits, {target})"))
-            if op.to_filter is not None:
-                stack.enter_context(out.block(f"if {self.filter(op.to_filter, target)}"))
-            out(f"edge_start = i64(load({offsets}, {skip}i64({target})))")
-            out(f"edge_end = i64(load({offsets}, {skip}i64({target}) + 1))")
-            out("looked += edge_end - edge_start")
-            out("seen += 1")
-            if self.mode == "words":
-                out("changed = False")
+        out(f"edge_start = i64(load({offsets}, {skip}i64({target})))")
+        out(f"edge_end = i64(load({offsets}, {skip}i64({target}) + 1))")
+        out("looked += edge_end - edge_start")
+        out("seen += 1")
+        if self.mode == "words":
+            out("changed = False")
+        if self.early_exit:
+            out("wrote = False")
+        hoisted = self.hoist(block, block.args[1])
+        self.open_accumulators(block, target)
+        with out.block("for edge in range(edge_start, edge_end)"), ExitStack() as inner:
+            self.prefetch(neighbors, block.args[0])
+            source = self.names.make(block.args[0].name_hint, "src")
+            self.text[block.args[0]] = source
+            out(f"{source} = load({neighbors}, edge)")
+            if op.from_ is not None:
+                if self.schedule.frontier == "boolmap":
+                    test = f"load({self.members(op.from_, 'bools')}.bools, {source}) != 0"
+                else:
+                    test = f"has_bit({self.members(op.from_, 'bits')}.bits, {source})"
+                inner.enter_context(out.block(f"if {test}"))
+            if op.from_filter is not None:
+                inner.enter_context(out.block(f"if {self.filter(op.from_filter, source)}"))
+            self.weight(block, weights)
+            self.call(block, hoisted, target)
             if self.early_exit:
-                out("wrote = False")
-            hoisted = self.hoist(block, block.args[1])
-            self.open_accumulators(block, target)
-            with out.block("for edge in range(edge_start, edge_end)"), ExitStack() as inner:
-                self.prefetch(neighbors, block.args[0])
-                source = self.names.make(block.args[0].name_hint, "src")
-                self.text[block.args[0]] = source
-                out(f"{source} = load({neighbors}, edge)")
-                if op.from_ is not None:
-                    if self.schedule.frontier == "boolmap":
-                        test = f"load({self.members(op.from_, 'bools')}.bools, {source}) != 0"
-                    else:
-                        test = f"has_bit({self.members(op.from_, 'bits')}.bits, {source})"
-                    inner.enter_context(out.block(f"if {test}"))
-                if op.from_filter is not None:
-                    inner.enter_context(out.block(f"if {self.filter(op.from_filter, source)}"))
-                self.weight(block, weights)
-                self.call(block, hoisted, target)
-                if self.early_exit:
-                    with out.block("if wrote"):
-                        out("looked -= edge_end - edge - 1")
-                        out("break")
-            self.close_accumulators(target)
-            if self.mode == "words":
-                with out.block("if changed"):
-                    out(f"bits |= ONE << u64({target} & 63)")
+                with out.block("if wrote"):
+                    out("looked -= edge_end - edge - 1")
+                    out("break")
+        self.close_accumulators(target)
+        if self.mode == "words":
+            with out.block("if changed"):
+                out(f"bits |= ONE << u64({target} & 63)")
 
     def open_accumulators(self, block: Block, target: str) -> None:
         """Properties that the function only reduces into, at the destination: keep the value in a register along the loop."""

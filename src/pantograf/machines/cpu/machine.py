@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pantograf.machines.cpu.choose import CpuQuery
     from pantograf.machines.cpu.plan import Need, Plan
 
+NARROW_FROM = 1 << 20
+"""Edges from which narrower copies of offsets and weights save more than compiling for them costs."""
 MOST_SEGMENTS = 1024
 """Each part has offsets of its own for all vertices, so that more would cost more than the cache saves."""
 
@@ -213,7 +215,10 @@ class CpuRunnable:
     def arrays(self, graph: Graph) -> tuple[Any, Any, Any]:
         """Offsets, neighbours and weights of the declared type."""
         weights = np.zeros(0, self.weight) if graph.weights is None else converted(graph, self.weight)
-        return opened(graph.offsets), opened(graph.neighbors), opened(weights)
+        offsets = graph.offsets
+        if graph.m >= NARROW_FROM:
+            offsets, weights = narrowed(graph, "offsets", offsets), narrowed(graph, "weights", weights)
+        return opened(offsets), opened(graph.neighbors), opened(weights)
 
     def segments(self, name: str, need: Need) -> Any:
         """The in-edges of a graph by parts of the sources: the offsets of all parts one after the other, then their edges."""
@@ -278,6 +283,17 @@ class _Opened:
     def __init__(self, array: Any) -> None:
         self.array = array
         self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
+def narrowed(graph: Graph, what: str, array: Any) -> Any:
+    """The same whole numbers in fewer bytes where they fit, kept with the graph."""
+    key = (what, array.dtype.name, "narrowed")
+    if key not in graph.scratch:
+        wanted = np.dtype(np.int32) if what == "offsets" else np.dtype(np.uint8)
+        limits = np.iinfo(wanted)
+        fits = array.dtype.kind in "iu" and array.size and limits.min <= array.min() and array.max() <= limits.max
+        graph.scratch[key] = array.astype(wanted) if fits else array
+    return graph.scratch[key]
 
 
 def weight_dtype(program: Program) -> Any:
