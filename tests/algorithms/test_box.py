@@ -155,9 +155,9 @@ def test_negative_weights_suit_some() -> None:
 
 def test_arguments_suit_the_graph() -> None:
     graph = Graph.from_edges([0, 1], [1, 2], [10, 20], n=3, labels=["x", "y", "z"])
-    assert find("sssp").arguments(graph) == {"source": "x", "delta": 120}
-    assert find("sssp").arguments(graph, {"source": "y"}) == {"source": "y", "delta": 120}
-    assert find("ppsp").arguments(graph) == {"source": "x", "target": "z", "delta": 120}
+    assert find("sssp").arguments(graph) == {"source": "x", "delta": 64}
+    assert find("sssp").arguments(graph, {"source": "y"}) == {"source": "y", "delta": 64}
+    assert find("ppsp").arguments(graph) == {"source": "x", "target": "z", "delta": 64}
     assert find("betweenness").arguments(graph)["sources"].tolist() == ["x", "y", "z"]
     zero = graph.with_weights(np.array([0.0, 0.0]))
     assert find("sssp").arguments(zero)["delta"] == 1.0

@@ -93,7 +93,7 @@ def test_ctrl_c_while_compiled_code_holds_the_main_thread() -> None:
     start = time.perf_counter()
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
-    assert time.perf_counter() - start < 1.5  # a second, and what a busy computer adds
+    assert time.perf_counter() - start < 4  # a second, and what a busy computer adds
     assert process.returncode == 130
     assert err == "interrupted\n"
 

@@ -28,11 +28,19 @@ def prompt_exit() -> Iterator[threading.Event]:
     pressed, done = threading.Event(), threading.Event()
     thread = threading.Thread(target=_watch, args=(reading, pressed, done), name="interrupt", daemon=True)
     previous = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    complain = sys.unraisablehook
+
+    def quietly(lost: sys.UnraisableHookArgs) -> None:
+        if lost.exc_type is not KeyboardInterrupt:  # in a library's callback; the thread ends the process
+            complain(lost)
+
+    sys.unraisablehook = quietly
     thread.start()
     try:
         yield pressed
     finally:
         done.set()
+        sys.unraisablehook = complain
         signal.set_wakeup_fd(previous)
         os.close(writing)
         thread.join()
