@@ -34,7 +34,7 @@ def complain(w, error, site, detail):
 @njit(**OPTIONS)
 def inside(w, index, size, site):
     """Own: an index that is in range; otherwise a complaint, and 0 (where there always is memory)."""
-    if index < 0 or index >= size:
+    if np.uint64(np.int64(index)) >= np.uint64(size):  # below 0 is far above
         complain(w, OUT_OF_RANGE, site, np.int64(index))
         return np.int64(0)
     return np.int64(index)
