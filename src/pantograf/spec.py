@@ -13,17 +13,9 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pantograf.errors import UserError
-
-
-class Spec(Protocol):
-    """Anything with a text form."""
-
-    spec_name: ClassVar[str]
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
 
 T = TypeVar("T")
 _TOKEN = re.compile(r"""\s*(?:(?P<word>[^\s{}\[\]=,:"']+)|(?P<string>"[^"]*"|'[^']*')|(?P<mark>[{}\[\]=,:]))""")

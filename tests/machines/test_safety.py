@@ -22,6 +22,27 @@ def p(edges: Edges, k: i64 = 10000000):
 """,
         4,
     ),
+    "a number that is a vertex in its lower half": (
+        """
+def p(edges: Edges, k: i64 = 4294967299):
+    d = edges.vertices.property(i32, 0)
+    d[Vertex(k)] = 3
+    return d
+""",
+        4,
+    ),
+    "none through a cast": (
+        """
+def p(edges: Edges):
+    d = edges.vertices.property(i32, 0)
+    q = edges.vertices.property(Vertex, pg.none)
+    def f(v):
+        d[Vertex(q[v])] += 77
+    edges.vertices.apply(f)
+    return d
+""",
+        6,
+    ),
     "a constant": ("def p(edges: Edges):\n    d = edges.vertices.property(i32, 0)\n    d[70] = 3\n    return d\n", 3),
     "a member of a set": ("def p(edges: Edges):\n    return pg.vertex_set(900)\n", 2),
     "a number in a function": (

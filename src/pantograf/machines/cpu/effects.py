@@ -199,13 +199,13 @@ class FunctionWriter(Body):
                 self.hit(op.target, vertex)
             return
         old = self.element(array, place, op.value)
-        if self.checks.every and isinstance(self.op, g.EdgeApplyOp):
-            self.out(f"note_race(w, {self.stamps(op)}, {place}, stamp, {old} != {value})")
-        elif self.deterministic and isinstance(self.op, g.EdgeApplyOp):
+        if self.deterministic and isinstance(self.op, g.EdgeApplyOp):
             with self.out.block(f"if first_write({self.stamps(op)}, {place}, stamp) or comes_before({value}, {old})"):
                 self.out(f"store({array}, {place}, {value})")
             self.hit(op.target, vertex)
             return
+        if self.checks.every and isinstance(self.op, g.EdgeApplyOp):
+            self.out(f"note_race(w, {self.stamps(op)}, {place}, stamp, {old} != {value})")
         self.out(f"store({array}, {place}, {value})")
         self.hit(op.target, vertex)
 

@@ -182,7 +182,8 @@ class Body:
         else:
             text = f"{target}({a})"
         if isinstance(op.out.type, g.VertexType) and not isinstance(op.value.type, g.VertexType):
-            text = self.inside(text, COUNT, op, sure=False, hint=VERTICES)
+            whole = a if source[0] in "iu" else text  # checked before it is cut to the width of an id
+            text = self.inside(whole, COUNT, op, sure=False, hint=VERTICES)
         self.define(op.out, text)
 
     def write_random(self, op: g.RandomOp) -> None:
@@ -231,7 +232,6 @@ class Body:
         with self.out.block("while True"):
             with self.out.block("if told_to_stop(w)"):
                 self.out("break")
-            self.loop_head(op)
             self.block(op.condition.block)
             last = op.condition.block.last_op
             assert isinstance(last, g.YieldOp)
@@ -247,11 +247,7 @@ class Body:
         if _constant(op.low) is None or (_constant(op.high) or SHORT) >= SHORT:
             high = f"{low} if told_to_stop(w) else {high}"
         with self.out.block(f"for {counter} in range({low}, {high}, {step})"):
-            self.loop_head(op)
             self.block(op.body.block)
-
-    def loop_head(self, op: Operation) -> None:
-        """What stands first in each turn of a loop."""
 
     def write_break(self, op: g.BreakOp) -> None:
         """Leave the loop."""
@@ -351,7 +347,9 @@ def _is_vertex(v: SSAValue) -> bool:
     """Whether a vertex is sure to be one: an argument, a neighbour, or a number that was checked when it became a vertex."""
     if isinstance(v, BlockArgument):
         return isinstance(v.type, g.VertexType)
-    return isinstance(v.owner, (g.NeighborOp, g.CastOp))
+    if isinstance(v.owner, g.CastOp):
+        return not isinstance(v.owner.value.type, g.VertexType) or _is_vertex(v.owner.value)
+    return isinstance(v.owner, g.NeighborOp)
 
 
 def _counts_to(k: SSAValue, width: int) -> bool:

@@ -40,7 +40,7 @@ class Cpu:
     threads        how many; none: all cores that this process may use
     deterministic  of racing plain writes the smallest stays, and sums of floats are made in one order
     check          say where an index is out of range or an integer overflows, instead of going on; count the plain writes that
-                   took the place of another call's (`races`); print what functions print
+                   took the place of another call's (`races`; none where deterministic decides); print what functions print
     """
 
     spec_name: ClassVar[str] = "cpu"
@@ -198,7 +198,7 @@ class CpuRunnable:
             graph = graph.transposed() if step == "t" else graph.relabeled_by_degree()
         return graph
 
-    def csr(self, name: str, need: Need) -> Any:
+    def csr(self, need: Need) -> Any:
         """A form of the graph as compiled code takes it."""
         from pantograf.machines.cpu.runtime import Csr
 
@@ -220,11 +220,11 @@ class CpuRunnable:
             offsets, weights = narrowed(graph, "offsets", offsets), narrowed(graph, "weights", weights)
         return opened(offsets), opened(graph.neighbors), opened(weights)
 
-    def segments(self, name: str, need: Need) -> Any:
+    def segments(self, need: Need) -> Any:
         """The in-edges of a graph by parts of the sources: the offsets of all parts one after the other, then their edges."""
         key = f"segments:{need.source}:{need.count}:{need.dtype}"
         if key not in self._forms:
-            whole = self.csr(name, need)
+            whole = self.csr(need)
             n = len(whole.offsets) - 1
             count = need.count if need.count > 0 else min(MOST_SEGMENTS, max(1, -(-8 * n // -need.count)))
             shares = np.arange(1, count)

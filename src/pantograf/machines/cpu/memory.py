@@ -93,9 +93,9 @@ class Scratch:
         if need.kind == "argument":
             return self.scalar(need, given[need.source])
         if need.kind == "graph":
-            return self.runnable.csr(name, need)
+            return self.runnable.csr(need)
         if need.kind == "segments":
-            return self.runnable.segments(name, need)
+            return self.runnable.segments(need)
         if need.kind == "members":
             return self.inner
         if name not in self.held:
