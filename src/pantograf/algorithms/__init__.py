@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pantograf.algorithms.mis import mis as mis
     from pantograf.algorithms.pagerank import pagerank as pagerank
     from pantograf.algorithms.pagerank_delta import pagerank_delta as pagerank_delta
+    from pantograf.algorithms.pagerank_in_place import pagerank_in_place as pagerank_in_place
     from pantograf.algorithms.ppsp import ppsp as ppsp
     from pantograf.algorithms.spmv import spmv as spmv
     from pantograf.algorithms.sssp import sssp as sssp

@@ -1,7 +1,8 @@
 """Weak components by Afforest: link along a few edges of each vertex, then skip those inside the largest component.
 
-Linking is by compare-and-swap and sees other links at once: racy by intent, and right in any order. The largest
-component is guessed from a sample; a wrong guess costs time alone.
+A vertex is linked to a lesser one, never to a greater, so that the least vertex of a component names it in the end. The
+first link of each vertex races with no other; later ones compare and swap, and see each other at once: racy by intent,
+and right in any order. The largest component is guessed from a sample; a wrong guess costs time alone.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ SAMPLES = 1024
 
 @lazy_program
 def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
-    """Weakly connected components: for each vertex one of its component. The `first` edges of each are linked first."""
+    """Weakly connected components: for each vertex the least of its component. The `first` edges of each are linked first."""
     n = edges.vertices.size
     component = edges.vertices.property(Vertex, pg.none)
     seen = edges.vertices.property(i32, 0)
     giant = Vertex(0)
 
     def name(v):
-        component[v] = v
+        if edges.degree(v) > 0:
+            component[v] = min(v, edges.neighbor(v, 0))
+        else:
+            component[v] = v
 
     def link(u, v):
         one = component[u]
@@ -43,17 +47,21 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
 
     def compress(v):
         root = component[v]
-        while component[root] != root:
-            root = component[root]
-        component[v] = root
+        above = component[root]
+        if above != root:
+            while above != root:
+                root = above
+                above = component[root]
+            component[v] = root
 
     def outside(v):
         return component[v] != giant
 
     edges.vertices.apply(name)
-    for k in range(first):  # noqa: B007  (link_one reads it)
+    edges.vertices.apply(compress, in_place=True, label="compress_first")
+    for k in range(1, first):  # noqa: B007  (link_one reads it)
         edges.vertices.apply(link_one, label="link")
-        edges.vertices.apply(compress, label="compress")
+        edges.vertices.apply(compress, in_place=True, label="compress")
     if n > 0:
         for sample in pg.par_range(0, SAMPLES):
             seen[component[Vertex(i64(pg.random(seed, sample) * n))]] += 1
@@ -65,7 +73,7 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
     rest = edges.vertices.where(outside)
     edges.from_(rest).apply(link, label="finish")
     edges.transpose().from_(rest).apply(link, label="finish_back")
-    edges.vertices.apply(compress, label="compress_all")
+    edges.vertices.apply(compress, in_place=True, label="compress_all")
     return component
 
 

@@ -82,13 +82,20 @@ def stationary(graph: Graph, damping: float, spread: bool) -> npt.NDArray[np.flo
 
 def compare(graph: Graph, arguments: Mapping[str, Any], result: Result) -> list[str]:
     """Whether the ranks are as near to the stationary ones as rounds of this number and tolerance bring them."""
+    return far_from_stationary(graph, arguments, result, 1e-10)
+
+
+def far_from_stationary(
+    graph: Graph, arguments: Mapping[str, Any], result: Result, rounding: float
+) -> list[str]:
+    """Whether ranks are farther from the stationary ones than rounds, tolerance and rounding leave them."""
     damping, spread = arguments["damping"], arguments["spread"]
     rank = np.asarray(result.rank)
     if not graph.n:
         return []
     distance = np.abs(rank - stationary(graph, damping, spread)).sum()
     # a round multiplies the distance by the damping; it is at most 2 at first, tolerance / (1 - damping) in the end
-    limit = max(2 * damping ** arguments["rounds"], damping * arguments["tolerance"] / (1 - damping)) + 1e-10
+    limit = max(2 * damping ** arguments["rounds"], damping * arguments["tolerance"] / (1 - damping)) + rounding
     if not distance <= limit:
         return [f"the ranks are {distance:.3g} from the stationary ones in sum, more than {limit:.3g}"]
     return []

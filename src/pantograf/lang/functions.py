@@ -340,6 +340,14 @@ def modified_argument(t: Tracer, found: dict[str, ast.expr]) -> Value | None:
     return value
 
 
+def in_place_argument(t: Tracer, found: dict[str, ast.expr]) -> bool:
+    """Whether calls may see each other's writes at once."""
+    said = t.operand(found["in_place"]) if "in_place" in found else Number(False)
+    if not isinstance(said, Number) or not isinstance(said.value, bool):
+        t.fail(found["in_place"], "in_place is known when the program is read", "legal: True, False")
+    return said.value
+
+
 def known_handles(*values: Operand | None) -> dict[SSAValue, Value]:
     """The variables that an apply's own operands were read from, with what they held."""
     owners = [(value, value.ssa.owner) for value in values if isinstance(value, Value)]
@@ -360,7 +368,7 @@ def no_result(name: str) -> Nothing:
 
 def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
     """`edges.from_(...).to(...).apply(f, modified=p, label="x")`."""
-    found = bind(t, node, "apply", ["function", "modified", "label"], 1)
+    found = bind(t, node, "apply", ["function", "modified", "label", "in_place"], 1)
     program_only(t, node, "apply", "apply in the program; in a function loop over edges.neighbor(v, k)")
     function = function_argument(t, found["function"], "apply")
     modified = modified_argument(t, found)
@@ -382,7 +390,7 @@ def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
         if isinstance(said, Function):
             arity(t, node, said, ["v"])
             blocks[key], _ = region(t, said, Context("filter", captured=held), [VertexType()], node, "bool")
-    context = Context("edge", captured=held)
+    context = Context("edge", captured=held, in_place=in_place_argument(t, found))
     types: list[Attribute] = [VertexType(), VertexType(), selection.edges.type.weight][: len(parameters(function.node))]
     block, given = region(t, function, context, types, found["function"], "nothing" if modified else "either")
     if modified is not None:
@@ -407,7 +415,7 @@ def apply_to_edges(t: Tracer, node: ast.Call, selection: Selection) -> Operand:
 
 def apply_to_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     """`vertices.apply(f, modified=p, label="x")`."""
-    found = bind(t, node, "apply", ["function", "modified", "label"], 1)
+    found = bind(t, node, "apply", ["function", "modified", "label", "in_place"], 1)
     program_only(t, node, "apply", "apply in the program; in a function loop over edges.neighbor(v, k)")
     function = function_argument(t, found["function"], "apply")
     modified = modified_argument(t, found)
@@ -415,7 +423,7 @@ def apply_to_vertices(t: Tracer, node: ast.Call, receiver: Operand) -> Operand:
     arity(t, found["function"], function, ["v"])
     vertices = t.materialize(receiver)
     assert isinstance(vertices.type, VertexSetType)
-    context = Context("vertex", captured=known_handles(modified, vertices))
+    context = Context("vertex", captured=known_handles(modified, vertices), in_place=in_place_argument(t, found))
     block, _ = region(t, function, context, [VertexType()], found["function"], "nothing")
     if modified is not None:
         never_written(t, found["modified"], function, context, modified)

@@ -132,9 +132,12 @@ class VertexSet(_Handle):
         _outside("a loop over vertices")
 
     def apply(
-        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = ""
+        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "", in_place: bool = False
     ) -> VertexSet:
-        """Call `function(v)` for each vertex; the result, with `modified`, is the set of vertices that were written there."""
+        """Call `function(v)` for each vertex; the result, with `modified`, is the set of vertices that were written there.
+
+        With `in_place` a call may see what other calls have written already: for programs that are right in any order.
+        """
         _outside("apply")
 
     def where(self, function: Callable[..., bool], *, label: str = "") -> VertexSet:
@@ -191,12 +194,12 @@ class Edges(_Handle, Generic[W]):
         _outside("to")
 
     def apply(
-        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = ""
+        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "", in_place: bool = False
     ) -> VertexSet:
         """Call `function(src, dst)` or `function(src, dst, weight)` for each edge.
 
         The result is the set of vertices whose value in `modified` was written; without `modified`, the destinations for which
-        the function returned true.
+        the function returned true. With `in_place` a call may see what other calls have written already.
         """
         _outside("apply")
 

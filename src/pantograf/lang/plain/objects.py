@@ -40,12 +40,16 @@ class World:
         """Names of functions that compare and swap: their applies run in place."""
 
     def run(
-        self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]], wanted: Callable[..., bool]
+        self,
+        function: Callable[..., Any],
+        calls: Iterable[tuple[Any, ...]],
+        wanted: Callable[..., bool],
+        in_place: bool = False,
     ) -> tuple[list[Any], set[Any]]:
         """Call a function for each tuple of arguments that is `wanted`; what each gave, and the places that were modified."""
         if self.call is not None or self.touched is not None:
             raise UserError("plain Python cannot run an apply in a function", hint="apply in the program")
-        self.in_place = getattr(function, "__name__", "") in self.swapping
+        self.in_place = in_place or getattr(function, "__name__", "") in self.swapping
         self.touched = set()
         given, done = [], []
         for arguments in calls:
@@ -102,9 +106,9 @@ class VertexSet:
         return VertexSet(self.world, self.members)
 
     def apply(
-        self, function: Callable[..., Any], modified: Property | None = None, label: str = ""
+        self, function: Callable[..., Any], modified: Property | None = None, label: str = "", in_place: bool = False
     ) -> VertexSet | None:
-        _, touched = self.world.run(function, [(v,) for v in sorted(self.members)], lambda v: True)
+        _, touched = self.world.run(function, [(v,) for v in sorted(self.members)], lambda v: True, in_place)
         return modified_set(self.world, modified, touched)
 
     def where(self, function: Callable[..., Any], label: str = "") -> VertexSet:
@@ -192,7 +196,7 @@ class Edges:
         return (members is None or v in members) and (passes is None or bool(passes(v)))
 
     def apply(
-        self, function: Callable[..., Any], modified: Property | None = None, label: str = ""
+        self, function: Callable[..., Any], modified: Property | None = None, label: str = "", in_place: bool = False
     ) -> VertexSet | None:
         weighted = function.__code__.co_argcount == 3
         calls = [
@@ -201,7 +205,7 @@ class Edges:
             for dst, weight in row
         ]
         given, touched = self.world.run(
-            function, calls, lambda src, dst, *_: self.wanted("from", src) and self.wanted("to", dst)
+            function, calls, lambda src, dst, *_: self.wanted("from", src) and self.wanted("to", dst), in_place
         )
         if modified is None and any(value is not None for _, value in given):
             return VertexSet(self.world, [arguments[1] for arguments, value in given if value])

@@ -12,6 +12,10 @@ from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, relation
 from pantograf.machines.cpu.choose import queue_schedule
 from pantograf.machines.cpu.effects import FunctionWriter
+from pantograf.machines.cpu.far import far_loads, own_edges
+from pantograf.machines.cpu.keyed import is_keyed
+from pantograf.machines.cpu.order import side
+from pantograf.machines.cpu.plan import form_of
 from pantograf.machines.cpu.text import Lines, scalar_type
 
 _HOISTED = (
@@ -119,7 +123,7 @@ class ApplyWriter(FunctionWriter):
             )
 
     @contextmanager
-    def dealt(self, size: str, grain: int, few: int = 0) -> Iterator[None]:
+    def dealt(self, size: str, least: int, few: int = 0) -> Iterator[None]:
         """A loop body for parts `first`..`last` of `size` items: dealt in chunks, in equal shares, or all to the first thread.
         `few` items stay with the first thread, in whose cache they are, where nobody said otherwise."""
         out = self.out
@@ -135,7 +139,7 @@ class ApplyWriter(FunctionWriter):
             with out.block("if first < last"):
                 yield
             return
-        out(f"grain = {self.knob(self.schedule.grain or grain)}")
+        out(f"grain = chunk_size(w, {self.knob(self.schedule.grain)}, limit, {least})")
         few = 0 if self.schedule.grain else few
         if few:
             with out.block(f"if limit <= {few}"):
@@ -208,12 +212,13 @@ class ApplyWriter(FunctionWriter):
         if self.continues == "queue":
             updates = [u for u in op.walk() if isinstance(u, g.QueueUpdateOp)]
             queue = updates[0].queue
-            own = f"pop_own(w, {self.value(queue)}, second, {self.knob(queue_schedule(queue).merge)})"
+            keyed = "_keyed" if is_keyed(queue, self.wide) else ""
+            own = f"pop_own{keyed}(w, {self.value(queue)}, second, {self.knob(queue_schedule(queue).merge)})"
         else:
             own = f"take_own(w, out.bits, second, gathered, {self.knob(self.schedule.merge)})"
         out("phase = begin(w)")
         out(f"limit = load({active}.meta, SIZE)")
-        out(f"grain = {self.knob(self.schedule.grain or 64)}")
+        out(f"grain = chunk_size(w, {self.knob(self.schedule.grain)}, limit, 64)")
         out("second = i64(w.tid * ROW + BUFFER)")
         out("alone = False")
         with out.block("while True"):
@@ -257,7 +262,7 @@ class ApplyWriter(FunctionWriter):
             taken = f"{source} = load({active}.ids, i)"
         out("phase = begin(w)")
         out("tail = phase")
-        out(f"grain = {self.knob(self.schedule.grain or 64)}")
+        out(f"grain = chunk_size(w, {self.knob(self.schedule.grain)}, limit, 64)")
         out("hub_count = i64(-1)")
         out("hub, before = i64(0), i64(0)")
         with out.block("while True"):
@@ -309,7 +314,12 @@ class ApplyWriter(FunctionWriter):
             if bounds is None:
                 out(f"edge_start = i64(load({graph}.offsets, {source}))")
                 out(f"edge_end = i64(load({graph}.offsets, i64({source}) + 1))")
-            out("looked += edge_end - edge_start")
+            half = side(op)
+            if half:
+                self.halves.add(form_of(op.edges))
+                name, keep = ("edge_end", "min") if half == "below" else ("edge_start", "max")
+                out(f"{name} = {keep}({name}, row_middle({graph}, {source}))")
+            out("looked += edge_end - edge_start" if not half else "looked += max(edge_end - edge_start, 0)")
             out("seen += 1")
             hoisted = self.hoist(block, block.args[0])
             stack.enter_context(out.block("for edge in range(edge_start, edge_end)"))
@@ -333,17 +343,42 @@ class ApplyWriter(FunctionWriter):
 
     def prefetch(self, neighbors: str, other: SSAValue) -> None:
         """Ask early for what the function reads or writes at the far end of an edge."""
-        if not self.schedule.prefetch:
-            return
-        wanted = self.far_lines(other)
+        wanted = self.far_lines(other) if self.schedule.prefetch else []
         if not wanted:
             return
-        ahead = self.knob(self.schedule.prefetch)
+        ahead = self.knob(self.schedule.prefetch or 0)
         far = self.names.make("far")
-        with self.out.block(f"if edge + {ahead} < {neighbors}.size"):
-            self.out(f"{far} = load({neighbors}, edge + {ahead})")
-            for array, place in wanted:
-                self.out(f"prefetch({array}, {place.format(far)})")
+        self.out(f"{far} = load({neighbors}, min(edge + {ahead}, {neighbors}.size - 1))")
+        for array, place in wanted:
+            self.out(f"prefetch({array}, {place.format(far)})")
+        for graph in dict.fromkeys(self.value(x.edges) for x in self.far_rows(other)):
+            near = self.names.make("near")
+            self.out(f"{near} = load({neighbors}, min(edge + {ahead} // 2, {neighbors}.size - 1))")
+            self.out(f"prefetch({graph}.neighbors, load({graph}.offsets, {near}))")
+
+    def prefetch_edges(self) -> None:
+        """In a loop over all vertices: ask early for the edges that the function looks up of its own vertex."""
+        for inner in own_edges(self.op) if self.schedule.prefetch else []:
+            array = "neighbors" if isinstance(inner, g.NeighborOp) else "weights"
+            graph = self.value(inner.edges)
+            far = self.names.make("far")
+            self.out(f"{far} = load({graph}.offsets, min(i + {self.knob(self.schedule.prefetch or 0)}, limit - 1))")
+            self.out(f"prefetch({graph}.{array}, i64({far}) + {self.value(inner.k)})")
+
+    def before_turn(self, loop: g.ForOp, counter: str) -> None:
+        """In a loop over the edges of a vertex: ask early for what it reads at their far ends."""
+        for neighbor, load in far_loads(loop) if self.schedule.prefetch else []:
+            graph, v = self.value(neighbor.edges), self.value(neighbor.vertex)
+            ahead = f"{counter} + {self.knob(self.schedule.prefetch or 0)}"
+            far = self.names.make("far")
+            place = f"min(i64(load({graph}.offsets, {v})) + {ahead}, {graph}.neighbors.size - 1)"
+            self.out(f"{far} = load({graph}.neighbors, {place})")
+            self.out(f"prefetch({self.array(load, load.source)}, {self.far_place(load, far)})")
+
+    def far_place(self, load: g.LoadOp, vertex: str) -> str:
+        """Where a vertex's values of a property start."""
+        element = load.source.type.element  # type: ignore[attr-defined]
+        return f"i64({vertex}) * {element.size.data}" if isinstance(element, g.VectorType) else vertex
 
     def far_lines(self, other: SSAValue) -> list[tuple[str, str]]:
         """Arrays, and places in them, that an edge needs of the vertex at its far end."""
@@ -365,7 +400,14 @@ class ApplyWriter(FunctionWriter):
             for inner in function.operations():
                 if isinstance(inner, (g.DegreeOp, g.NeighborOp, g.IntersectOp)) and other in inner.operands:
                     wanted[f"{self.value(inner.operands[0])}.offsets", "{}"] = None
+                if isinstance(inner, g.IntersectOp) and inner.below is other:
+                    wanted[f"{self.value(inner.edges)}.middles", "{}"] = None
         return list(wanted)
+
+    def far_rows(self, other: SSAValue) -> list[g.IntersectOp]:
+        """The intersections that walk the neighbours of the vertex at an edge's far end."""
+        found = (x for function in self.functions for x in function.operations() if isinstance(x, g.IntersectOp))
+        return [x for x in found if other in (x.a, x.b)]
 
     def filter(self, region: Region, vertex: str) -> str:
         """Write a filter's operations; the text of its answer."""
@@ -448,7 +490,7 @@ class ApplyWriter(FunctionWriter):
                 out(f"parts = i64({offsets}.size // ({n} + 1))")
                 stack.enter_context(out.block("for part in range(parts)"))
                 skip = f"part * ({n} + 1) + "
-            with self.dealt(f"({n} + 63) >> 6", 16), out.block("for word in range(first, last)"):
+            with self.dealt(f"({n} + 63) >> 6", 8), out.block("for word in range(first, last)"):
                 if self.mode == "words":
                     out("bits = ZERO")
                 if op.to_ is not None or op.to_filter is not None:
@@ -583,6 +625,7 @@ class ApplyWriter(FunctionWriter):
             size, take = f"load({active}.meta, SIZE)", f"{name} = load({active}.ids, i)"
         with self.dealt(size, 512), out.block("for i in range(first, last)"):
             out(take)
+            self.prefetch_edges()
             self.call(block, set(), name)
             out("seen += 1")
         self.close(counted=True)

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.ir.functions import functions_of
+from pantograf.machines.cpu.far import edge_loops, own_edges
 from pantograf.machines.cpu.schedule import Direction, Traverse
 from pantograf.passes.find_early_exits import claimed
 from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
@@ -23,6 +24,10 @@ KINDS: dict[str, type[Schedule]] = {Traverse.spec_name: Traverse}
 
 LOW_DEGREE = 4.0
 """Below this mean degree a frontier is never dense for long, and asking costs more than it gains (measured on roads and grids)."""
+LONG = 8
+"""From this mean degree on a bitmap of one neighbour list pays for being made."""
+FAR = 1 << 18
+"""Places of four bytes that a core's own cache holds: what is read at random from more is asked for early."""
 HUB_SHARE = 8
 """A vertex with more than 1 / (threads * HUB_SHARE) of all edges would keep one thread busy while the others wait."""
 
@@ -30,6 +35,7 @@ HUB_SHARE = 8
 class Shape(NamedTuple):
     """What a default schedule asks of a graph."""
 
+    vertices: int
     edges: int
     mean_degree: float
     max_degree: int
@@ -39,7 +45,7 @@ class Shape(NamedTuple):
     def of(cls, graph: Graph, threads: int) -> Shape:
         """Measure a graph."""
         degrees = graph.out_degrees
-        return cls(graph.m, graph.m / max(graph.n, 1), int(degrees.max()) if graph.n else 0, threads)
+        return cls(graph.n, graph.m, graph.m / max(graph.n, 1), int(degrees.max()) if graph.n else 0, threads)
 
     @property
     def has_hubs(self) -> bool:
@@ -126,6 +132,12 @@ def choose(op: Operation, deterministic: bool, shape: Shape | None = None) -> Ch
         given = given.going(direction)
         given, more = _share_hubs(op, given, shape)
         reason += more
+    if given.intersection == "auto" and shape is not None and shape.mean_degree >= LONG and _one_stays(op):
+        given = dataclasses.replace(given, intersection="bitmap")
+        reason += f"; intersects by a bitmap of the vertex that stays: the mean degree is {shape.mean_degree:.1f}, at least {LONG}"
+    if given.prefetch is None:
+        given, more = _ask_early(op, given, shape)
+        reason += more
     if in_par_for(op) and given.parallelism != "serial":
         given = dataclasses.replace(given, parallelism="serial", dealing="dynamic", grain=0)
         reason += "; serial, as it stands in a par_for"
@@ -179,6 +191,28 @@ def _share_hubs(op: g.EdgeApplyOp, given: Traverse, shape: Shape | None) -> tupl
     limit = 1 / (shape.threads * HUB_SHARE)
     reason = f"; hubs are shared: one vertex has {share:.1%} of all edges, more than {limit:.1%}"
     return dataclasses.replace(given, parallelism="edge"), reason
+
+
+def _one_stays(op: Operation) -> bool:
+    """Whether intersections in an apply have a vertex that stays the same in the inner loop."""
+    found = [x for x in op.walk() if isinstance(x, g.IntersectOp) and schedule_of(x) is None]
+    if not isinstance(op, (g.EdgeApplyOp, g.VertexApplyOp)) or not found or in_par_for(op):
+        return False
+    first = op.apply.block.args[0]
+    return all(first in (x.a, x.b) for x in found)
+
+
+def _ask_early(op: Operation, given: Traverse, shape: Shape | None) -> tuple[Traverse, str]:
+    """How far ahead memory is asked for, where nobody said so."""
+    ahead = 0
+    if shape is not None and isinstance(op, g.EdgeApplyOp):
+        ahead = 8 if shape.edges > FAR and given.intersection == "bitmap" else 0
+    elif shape is not None and isinstance(op, (g.VertexApplyOp, g.WhereOp)):
+        if edge_loops(op) and shape.vertices > FAR:
+            ahead = 32
+        elif own_edges(op) and shape.edges > FAR:
+            ahead = 16
+    return dataclasses.replace(given, prefetch=ahead), f"; asks for memory {ahead} ahead" if ahead else ""
 
 
 def queue_schedule(queue: SSAValue) -> Traverse:

@@ -8,6 +8,7 @@ from pantograf.ir import graph as g
 from pantograf.machines.cpu.choose import queue_schedule
 from pantograf.machines.cpu.effects import set_size
 from pantograf.machines.cpu.function import COUNT
+from pantograf.machines.cpu.keyed import is_keyed, popped_next
 from pantograf.machines.cpu.level import LevelWriter
 from pantograf.machines.cpu.plan import Need, element_of, null
 from pantograf.machines.cpu.text import scalar_type
@@ -132,13 +133,17 @@ class ContainerWriter(LevelWriter):
         """Queue a vertex."""
         self.settle()
         q = self.value(op.queue)
-        self.out(f"add_to_queue(w, {q}, {self.vertex(op.vertex, COUNT, op)}, {self.value(op.priority)})")
+        add = "add_keyed" if is_keyed(op.queue, self.wide) else "add_to_queue"
+        self.out(f"{add}(w, {q}, {self.vertex(op.vertex, COUNT, op)}, {self.value(op.priority)})")
 
     def write_queue_pop(self, op: g.QueuePopOp) -> None:
         """The first bucket."""
         self.settle(reading=True)
-        name = self.new_set(op, op.out)
-        self.out(f"pop(w, {self.value(op.queue)}, {name})")
+        name, queue = self.new_set(op, op.out), self.value(op.queue)
+        if is_keyed(op.queue, self.wide):
+            self.out(f"pop_keyed(w, {queue}, {name}, {self.lowest.get(op) or f'lowest_keyed(w, {queue})'})")
+        else:
+            self.out(f"pop(w, {queue}, {name})")
         self.reading = False
 
     def write_queue_update(self, op: g.QueueUpdateOp) -> None:
@@ -148,7 +153,8 @@ class ContainerWriter(LevelWriter):
         if op.limit is not None:
             arguments.append(self.value(op.limit))
         with self.out.block("if w.tid == 0"):
-            self.out(f"update_{op.kind.data}(w, {', '.join([*arguments, 'False'])})")
+            keyed = "_keyed" if is_keyed(op.queue, self.wide) else ""
+            self.out(f"update_{op.kind.data}{keyed}(w, {', '.join([*arguments, 'False'])})")
         self.out("barrier(w)")
         if queue_schedule(op.queue).priority == "lazy":
             self.out(f"settle_lazy(w, {self.value(op.queue)})")
@@ -157,7 +163,16 @@ class ContainerWriter(LevelWriter):
     def write_queue_finished(self, op: g.QueueFinishedOp) -> None:
         """Whether the queue is empty."""
         self.settle(reading=True)
-        self.define(op.out, f"queue_empty(w, {self.value(op.queue)})")
+        queue = self.value(op.queue)
+        if is_keyed(op.queue, self.wide):
+            lowest = self.names.make("lowest")
+            self.out(f"{lowest} = lowest_keyed(w, {queue})")
+            self.define(op.out, f"{lowest} == NOTHING")
+            if (pop := popped_next(op)) is not None:
+                self.lowest[pop] = lowest
+            self.reading = False
+            return
+        self.define(op.out, f"queue_empty(w, {queue})")
         self.reading = True
 
     def write_queue_finished_node(self, op: g.QueueFinishedNodeOp) -> None:

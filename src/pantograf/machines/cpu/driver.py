@@ -17,6 +17,9 @@ from pantograf.machines.cpu.plan import Need, element_of, extreme, form_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, literal, scalar_type
 
+BETWEEN = "between"
+"""Where the time goes that no apply takes: sets, queues, copies, the program's own statements."""
+
 
 class DriverWriter(ContainerWriter):
     """Writes applies, par_fors and results."""
@@ -45,6 +48,7 @@ class DriverWriter(ContainerWriter):
         writer = ApplyWriter(op, schedule, direction, name, self.wide, self.checks, self.knob, self.query.deterministic)
         emitted = writer.write()
         self.functions.append(emitted.text)
+        self.plan.halves |= writer.halves
         self.settle()
         if direction == "pull" and isinstance(op, g.EdgeApplyOp):
             self.plan.pulls.add(form_of(op.edges))
@@ -64,11 +68,19 @@ class DriverWriter(ContainerWriter):
 
     def call(self, op: Operation, emitted: Emitted, call: str) -> None:
         """The call, and where its reductions go."""
-        if not emitted.reduced:
-            self.out(call)
-            return
+        self.note_time(BETWEEN)
         targets = ", ".join(self.value(cell) for cell in emitted.reduced)
-        self.out(f"{targets}{',' if len(emitted.reduced) == 1 else ''} = {call}")
+        self.out(f"{targets}{',' if len(emitted.reduced) == 1 else ''} = {call}" if emitted.reduced else call)
+        self.note_time(op.properties["label"].data)  # type: ignore[attr-defined]
+
+    def note_time(self, label: str) -> None:
+        """Where time is measured: all since this was written before belongs to a label."""
+        if self.plan.profiled is None or self.par_for is not None:
+            return
+        if label not in self.plan.profiled:
+            self.plan.profiled.append(label)
+        profile = self.shared_need("profile", Need("profile"))
+        self.out(f"note_time(w, {profile}, {self.plan.profiled.index(label)})")
 
     def layout(self, v: SSAValue, layout: str) -> None:
         """See to it that a set has a layout."""
@@ -210,10 +222,8 @@ class DriverWriter(ContainerWriter):
         """Common neighbours of two vertices."""
         method = intersection(op, Traverse())
         method = "adaptive" if method == "bitmap" else method
-        below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
-        graph = self.value(op.edges)
-        a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in (op.a, op.b))
-        self.define(op.out, f"intersect_{method}({graph}, {a}, {b}, {below})")
+        _, _, first, second = self.rows(op)
+        self.define(op.out, f"intersect_{method}({self.value(op.edges)}, {first}, {second})")
 
     def write_print(self, op: g.PrintOp) -> None:
         """The first thread prints."""
@@ -237,6 +247,7 @@ class DriverWriter(ContainerWriter):
     def write_return(self, op: g.ReturnOp) -> None:
         """The results: scalars as they are, arrays as where they lie, sets as which buffer."""
         self.settle()
+        self.note_time(BETWEEN)
         texts = []
         for value, name in zip(op.values, op.names.data, strict=True):
             text = self.value(value) if not (isinstance(value.owner, g.VerticesOp) and value not in self.text) else None

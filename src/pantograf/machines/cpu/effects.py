@@ -12,6 +12,8 @@ from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, functions_of, relation
 from pantograf.machines.cpu.choose import queue_schedule, schedule_of
 from pantograf.machines.cpu.function import COUNT, Body, Checks
+from pantograf.machines.cpu.keyed import is_keyed
+from pantograf.machines.cpu.order import turned
 from pantograf.machines.cpu.plan import element_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
@@ -321,10 +323,12 @@ class FunctionWriter(Body):
             self.gather(vertex)
 
     def write_compare_and_swap(self, op: g.CompareAndSwapOp) -> None:
-        """One step."""
+        """One step; only tried where a look says that it can succeed, as failing costs as much and keeps others waiting."""
         array = self.value(op.target)
         place = self.vertex(op.vertex, f"{array}.size", op)
-        self.define(op.out, f"compare_exchange({array}, {place}, {self.value(op.old)}, {self.value(op.new)})")
+        old, new = self.value(op.old), self.value(op.new)
+        likely = f"{self.element(array, place, op.old)} == {old}"
+        self.define(op.out, f"{likely} and compare_exchange({array}, {place}, {old}, {new})")
         if self.is_tracked(op.target):
             with self.out.block(f"if {self.value(op.out)}"):
                 self.hit(op.target, place)
@@ -344,7 +348,8 @@ class FunctionWriter(Body):
         if op.limit is not None:
             arguments.append(self.value(op.limit))
         arguments.append(str("atomic" in op.attributes))
-        text = f"update_{op.kind.data}(w, {', '.join(arguments)})"
+        keyed = "_keyed" if is_keyed(op.queue, self.wide) else ""
+        text = f"update_{op.kind.data}{keyed}(w, {', '.join(arguments)})"
         root = op.queue.owner
         priority = root.priority if isinstance(root, g.QueueOp) else None
         if priority is not None and self.is_tracked(priority):
@@ -385,14 +390,26 @@ class FunctionWriter(Body):
         """Common neighbours, by the method that the schedule names."""
         method = intersection(op, self.schedule)
         graph = self.value(op.edges)
-        a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in (op.a, op.b))
-        below = f"i64({self.value(op.below)})" if op.below is not None else "NOTHING"
         if method == "bitmap":
             marks = self.parameter("marks", "marks")
-            own = f"{marks}[w.tid].bits, {marks}[w.tid].meta"
-            self.define(op.out, f"intersect_bitmap({graph}, {own}, {a}, {b}, {below})")
+            a, b, first, second = self.rows(op, turned(op, self.op))
+            own = f"{marks}[w.tid].bits, {marks}[w.tid].meta, {a}"
+            end = "edge" if self.ends_here(op, b) else first.partition(", ")[2]
+            self.define(op.out, f"intersect_bitmap({graph}, {own}, {end}, {second})")
         else:
-            self.define(op.out, f"intersect_{method}({graph}, {a}, {b}, {below})")
+            _, _, first, second = self.rows(op)
+            self.define(op.out, f"intersect_{method}({graph}, {first}, {second})")
+
+    def ends_here(self, op: g.IntersectOp, other: str) -> bool:
+        """Whether the neighbours below `below` are those that the loop over them has had already."""
+        loop = self.op
+        return (
+            isinstance(loop, g.EdgeApplyOp)
+            and self.direction == "push"
+            and loop.edges is op.edges
+            and op.below is loop.apply.block.args[1]
+            and other == self.text[op.below]
+        )
 
     def write_print(self, op: g.PrintOp) -> None:
         """In a function only where the machine checks."""

@@ -8,7 +8,7 @@ from xdsl.ir import BlockArgument
 from pantograf.ir import graph as g
 from pantograf.ir.text import program_of
 from pantograf.machines.cpu.choose import CpuQuery, records
-from pantograf.machines.cpu.driver import DriverWriter
+from pantograf.machines.cpu.driver import BETWEEN, DriverWriter
 from pantograf.machines.cpu.function import Checks
 from pantograf.machines.cpu.plan import Need, Plan, element_of
 from pantograf.machines.cpu.text import Lines, Names, scalar_type
@@ -27,10 +27,10 @@ i32, i64, u32, u64, f32, f64 = np.int32, np.int64, np.uint32, np.uint64, np.floa
 '''
 
 
-def emit(module: ModuleOp, query: CpuQuery, wide: bool, checked: bool) -> Plan:
+def emit(module: ModuleOp, query: CpuQuery, wide: bool, checked: bool, profiled: bool = False) -> Plan:
     """The Python text of a lowered program, and what it needs."""
     program = program_of(module)
-    plan = Plan(knobs=[-1, -1], records=records(module))
+    plan = Plan(knobs=[-1, -1], records=records(module), profiled=[BETWEEN] if profiled else None)
     functions: list[str] = []
     writer = DriverWriter(plan, query, wide, Checks(plan.sites, checked), Names(), functions)
     writer.names.make("sets")
@@ -39,6 +39,7 @@ def emit(module: ModuleOp, query: CpuQuery, wide: bool, checked: bool) -> Plan:
     writer.text[arguments[0]] = writer.graph("")
     for argument, name in list(zip(arguments, program.argument_names(), strict=True))[1:]:
         bind_argument(writer, argument, name)
+    writer.note_time(BETWEEN)
     writer.block(program.body.block)
     writer.needs["sets"] = Need("sets", count=writer.set_count)
     plan.needs = writer.needs

@@ -10,6 +10,8 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
 from pantograf.ir.functions import same_value
+from pantograf.machines.cpu.far import constant, counts_edges
+from pantograf.machines.cpu.plan import form_of
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
 
 COUNT = "load(w.knobs, 1)"
@@ -41,6 +43,8 @@ class Body:
         self.wide = wide
         self.checks = checks
         self.text: dict[SSAValue, str] = {}
+        self.halves: set[str] = set()
+        """The forms of the graph of which it has to be known where in a row a vertex's own number comes."""
 
     # --- values
 
@@ -244,10 +248,14 @@ class Body:
         counter = self.names.make(op.body.block.args[0].name_hint, "i")
         self.text[op.body.block.args[0]] = counter
         low, high, step = (self.value(v) for v in (op.low, op.high, op.step))
-        if _constant(op.low) is None or (_constant(op.high) or SHORT) >= SHORT:
+        if constant(op.low) is None or (constant(op.high) or SHORT) >= SHORT:
             high = f"{low} if told_to_stop(w) else {high}"
         with self.out.block(f"for {counter} in range({low}, {high}, {step})"):
+            self.before_turn(op, counter)
             self.block(op.body.block)
+
+    def before_turn(self, loop: g.ForOp, counter: str) -> None:
+        """What a turn of a counting loop begins with."""
 
     def write_break(self, op: g.BreakOp) -> None:
         """Leave the loop."""
@@ -291,8 +299,24 @@ class Body:
         graph = self.value(op.edges)
         v = self.vertex(op.vertex, f"{graph}.offsets.size - 1", op)
         degree = f"load({graph}.offsets, i64({v}) + 1) - load({graph}.offsets, {v})"
-        k = self.inside(self.value(op.k), degree, op, _counts_edges(op), "from 0 to the degree of the vertex - 1")
+        k = self.inside(self.value(op.k), degree, op, counts_edges(op), "from 0 to the degree of the vertex - 1")
         return graph, f"i64(load({graph}.offsets, {v})) + {k}"
+
+    def rows(self, op: g.IntersectOp, turned: bool = False) -> tuple[str, str, str, str]:
+        """The two vertices of an intersection (the second first if `turned`), and from where to where their neighbours are looked
+        at: those from `below` on are left out of the second's, or of the first's where that costs no search."""
+        graph = self.value(op.edges)
+        pair = (op.b, op.a) if turned else (op.a, op.b)
+        a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in pair)
+        ends = [f"row_end({graph}, {v})" for v in (a, b)]
+        if op.below is not None:
+            halved = next((i for i in (1, 0) if same_value(op.below, pair[i])), None)
+            if halved is not None:
+                ends[halved] = f"row_middle({graph}, {(a, b)[halved]})"
+                self.halves.add(form_of(op.edges))
+            else:
+                ends[1] = f"row_cut({graph}, {b}, {self.value(op.below)})"
+        return a, b, f"row_start({graph}, {a}), {ends[0]}", f"row_start({graph}, {b}), {ends[1]}"
 
     def final(self, op: g.QueueFinishedNodeOp) -> str:
         """Whether the bucket of a vertex is behind the current one."""
@@ -356,22 +380,7 @@ def _counts_to(k: SSAValue, width: int) -> bool:
     """Whether an index is a constant, or counts between constants, from 0 up to below `width`."""
     loop = k.owner.parent_op() if isinstance(k, BlockArgument) else None
     if isinstance(loop, g.ForOp):
-        low, high = _constant(loop.low), _constant(loop.high)
+        low, high = constant(loop.low), constant(loop.high)
         return low is not None and low >= 0 and high is not None and high <= width
-    found = _constant(k)
+    found = constant(k)
     return found is not None and 0 <= found < width
-
-
-def _counts_edges(op: g.NeighborOp | g.WeightOp) -> bool:
-    """Whether k counts from 0 to the degree of the vertex."""
-    loop = op.k.owner.parent_op() if isinstance(op.k, BlockArgument) else None
-    if not isinstance(loop, g.ForOp) or not isinstance(loop.high.owner, g.DegreeOp):
-        return False
-    low, last = _constant(loop.low), loop.high.owner
-    return low is not None and low >= 0 and same_value(last.vertex, op.vertex) and same_value(last.edges, op.edges)
-
-
-def _constant(v: SSAValue) -> int | None:
-    """The value of a whole constant."""
-    found = g.constant_value(v.owner) if isinstance(v.owner, g.ConstantOp) else None
-    return found if isinstance(found, int) else None

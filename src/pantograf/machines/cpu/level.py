@@ -31,6 +31,7 @@ class LevelWriter(Body):
     ) -> None:
         super().__init__(Lines(), Names(), wide, checks)
         self.plan = plan
+        self.halves = plan.halves
         self.query = query
         self.module_names = module_names
         self.functions = functions
@@ -41,6 +42,8 @@ class LevelWriter(Body):
         self.graphs: dict[str, str] = {}
         self.set_count = 1
         self.par_for: g.ParForOp | None = None
+        self.lowest: dict[g.QueuePopOp, str] = {}
+        """For a pop the name of the bucket that it takes, where the loop around it has found out."""
         self.partials: dict[SSAValue, tuple[str, str]] = {}
 
     def need(self, hint: str, need: Need) -> str:

@@ -15,6 +15,7 @@ from pantograf.errors import Refused
 from pantograf.ir import graph as g
 from pantograf.ir.location import place_of
 from pantograf.machines.cpu.choose import CpuQuery, attached, queue_schedule, schedule_of
+from pantograf.machines.cpu.far import edge_loops, own_edges
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.schedule import Hybrid, Schedule
 
@@ -93,6 +94,7 @@ def acting_knobs(op: Operation) -> list[str]:
             found += ["merge"] if given is None or given.fixpoint == "async" else []
         case g.VertexApplyOp() | g.WhereOp():
             found = ["parallelism", "dealing", "grain", "fuse"]
+            found += ["prefetch"] if own_edges(op) or edge_loops(op) else []
         case g.QueueOp():
             found = queue
     if any(isinstance(x, g.IntersectOp) for x in inside) and not isinstance(op, (g.WhileOp, g.ForOp, g.ParForOp)):

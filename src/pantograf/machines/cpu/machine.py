@@ -41,12 +41,14 @@ class Cpu:
     deterministic  of racing plain writes the smallest stays, and sums of floats are made in one order
     check          say where an index is out of range or an integer overflows, instead of going on; count the plain writes that
                    took the place of another call's (`races`; none where deterministic decides); print what functions print
+    profile        measure the seconds of each label (`seconds.relax`) and of what is between (`seconds.between`)
     """
 
     spec_name: ClassVar[str] = "cpu"
     threads: int | None = None
     deterministic: bool = False
     check: bool = False
+    profile: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a number of threads that cannot be."""
@@ -95,7 +97,7 @@ class Cpu:
 
         query = self.query(graph)
         wide = graph is not None and graph.neighbors.dtype.itemsize == 8
-        return emit(self.lowered(program, query), query, wide, self.check)
+        return emit(self.lowered(program, query), query, wide, self.check, self.profile)
 
     def show(self, program: Program, graph: Graph | None, stage: str) -> str:
         """One of the stages as text."""
@@ -202,14 +204,17 @@ class CpuRunnable:
         """A form of the graph as compiled code takes it."""
         from pantograf.machines.cpu.runtime import Csr
 
-        key = f"{need.source}:{need.source in self.plan.pulls or need.kind == 'segments'}"
+        halved = need.source in self.plan.halves
+        key = f"{need.source}:{need.source in self.plan.pulls or need.kind == 'segments'}:{halved}"
         if key not in self._forms:
             graph = self.form(need.source)
             ids = np.int64 if self.wide else np.int32
             inward = (np.zeros(0, np.int64), np.zeros(0, ids), np.zeros(0, self.weight))
             if need.source in self.plan.pulls or need.kind == "segments":
                 inward = self.arrays(graph.transposed())
-            self._forms[key] = Csr(*self.arrays(graph), *inward)
+            offsets, neighbors, weights = self.arrays(graph)
+            middles = middles_of(graph).astype(offsets.dtype) if halved else offsets[:0]
+            self._forms[key] = Csr(offsets, neighbors, weights, middles, *inward)
         return self._forms[key]
 
     def arrays(self, graph: Graph) -> tuple[Any, Any, Any]:
@@ -266,6 +271,17 @@ class _Work:
 
     def __call__(self, number: int) -> Any:
         return self.worker(self.workers[number], *self.values)
+
+
+def middles_of(graph: Graph) -> Any:
+    """For each vertex where in its row the neighbours start that are not below it."""
+    starts, ends = graph.offsets[:-1].copy(), graph.offsets[1:].copy()
+    while (open_ := np.flatnonzero(starts < ends)).size:  # all rows are halved at once
+        middle = (starts[open_] + ends[open_]) // 2
+        below = graph.neighbors[middle] < open_
+        starts[open_[below]] = middle[below] + 1
+        ends[open_[~below]] = middle[~below]
+    return starts
 
 
 def opened(array: Any) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pantograf.machines.cpu.machine import CpuRunnable
     from pantograf.machines.cpu.plan import Need
 
+MOST_KEPT = 4
+"""Results whose memory is kept for the next ones."""
 _libc = ctypes.CDLL(None)
 _libc.free.argtypes = [ctypes.c_void_p]
 
@@ -40,6 +42,7 @@ class Scratch:
         self.inner = tuple(self._worker(team, 0, 1) for team in self.teams[1:])
         self.held: dict[str, Any] = {}
         self.records: dict[tuple[str, ...], Any] = {}
+        self.given: list[Any] = []
 
     @staticmethod
     def estimate(runnable: CpuRunnable) -> int:
@@ -122,7 +125,8 @@ class Scratch:
             case "array" if need.record:
                 return self.field(name, need)
             case "array":
-                return room(n * need.width, need.dtype)
+                found = self.given_back(n * need.width, need.dtype)
+                return room(n * need.width, need.dtype) if found is None else found
             case "pool":
                 return tuple(room(n * need.width, need.dtype) for _ in range(need.count))
             case "ids":
@@ -137,11 +141,20 @@ class Scratch:
                 return r.List(vectors)
             case "clock":
                 return np.zeros(4, np.int64)
+            case "profile":
+                return np.zeros(r.SPENT + len(self.runnable.plan.profiled or ()), np.int64)
             case "stamps":
                 return np.zeros(n * need.width, np.int64)
             case "queue":
                 return self.queue(need)
         raise AssertionError(need.kind)
+
+    def given_back(self, size: int, dtype: str) -> Any:
+        """An array that was given away as a result and that nobody has any more: its pages are there already."""
+        for i, array in enumerate(self.given):
+            if array.size == size and array.dtype == dtype:
+                return self.given.pop(i)
+        return None
 
     def field(self, name: str, need: Need) -> Any:
         """One property of a record: a strided view of memory that the record's properties share."""
@@ -159,9 +172,9 @@ class Scratch:
         return self.runtime.Set(room(self.n, self.ids), np.zeros((self.n + 63) // 64, np.uint64), bools, meta)
 
     def marks(self) -> Any:
-        """A thread's bitmap for intersections; `meta` says whose neighbours it holds."""
+        """A thread's bitmap for intersections; `meta` says whose neighbours it holds, and up to which."""
         bits = np.zeros((self.n + 63) // 64, np.uint64)
-        return self.runtime.Set(room(0, self.ids), bits, room(0, "uint8"), np.full(1, -1, np.int64))
+        return self.runtime.Set(room(0, self.ids), bits, room(0, "uint8"), np.full(2, -1, np.int64))
 
     def queue(self, need: Need) -> Any:
         """The bins of a priority queue."""
@@ -184,7 +197,7 @@ class Scratch:
         self.knobs[1] = self.n
         self.knobs[0] = np.iinfo(np.int64).max if limits.rounds is None else limits.rounds
         for name, need in self.runnable.plan.needs.items():
-            if name in self.held and need.kind in ("marks", "stamps"):
+            if name in self.held and need.kind in ("marks", "stamps", "profile"):
                 self.forget(self.held[name])
         return self.arguments(given)
 
@@ -232,8 +245,15 @@ class Scratch:
         r = self.runtime
         rows = np.concatenate([team[1].reshape(-1, r.OWN_WORDS) for team in self.teams])
         races = {"races": int(rows[:, r.RACES].sum())} if self.runnable.machine.check else {}
+        spent = {}
+        for name, need in self.runnable.plan.needs.items():
+            if need.kind == "profile":
+                nanoseconds = self.held[name][r.SPENT :]
+                labels = self.runnable.plan.profiled or ()
+                spent = {f"seconds.{label}": int(t) / 1e9 for label, t in zip(labels, nanoseconds, strict=True)}
         return {
             **races,
+            **spent,
             "rounds": int(self.teams[0][1][r.ROUNDS]),
             "edges_processed": int(rows[:, r.EDGES].sum()),
             "vertices_processed": int(rows[:, r.VERTICES].sum()),
@@ -273,7 +293,9 @@ class Scratch:
         """The array at an address, no longer held; a copy where it is one of a pool."""
         for name, kept in self.held.items():
             if isinstance(kept, np.ndarray) and kept.ctypes.data == address:
-                return self.held.pop(name) if kept.flags.c_contiguous else kept.copy()
+                if not kept.flags.c_contiguous:
+                    return kept.copy()
+                return np.asarray(Lent(self.held.pop(name), self.given))
             if isinstance(kept, tuple):
                 for each in kept:
                     if isinstance(each, np.ndarray) and each.ctypes.data == address:
@@ -293,6 +315,18 @@ class Scratch:
             self.free()
         except (AttributeError, TypeError):  # at the interpreter's end
             return
+
+
+class Lent:
+    """The memory of a result, which comes back to where it was made when nobody looks at it any more."""
+
+    def __init__(self, memory: Any, home: list[Any]) -> None:
+        self.__array_interface__ = memory.__array_interface__
+        self.memory, self.home = memory, home
+
+    def __del__(self) -> None:
+        if len(self.home) < MOST_KEPT:
+            self.home.append(self.memory)
 
 
 def room(size: int, dtype: Any) -> Any:

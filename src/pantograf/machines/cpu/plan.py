@@ -25,6 +25,7 @@ class Need:
         "queue",
         "list",
         "clock",
+        "profile",
         "ids",
         "marks",
         "segments",
@@ -55,8 +56,12 @@ class Plan:
     """For each label of an apply the schedules that it runs under (two where it is split by density), nothing left open."""
     sites: list[tuple[Operation, str]] = field(default_factory=list)
     """What compiled code may complain about, by number, and what would be right there."""
+    profiled: list[str] | None = None
+    """The labels whose time is measured, in the order of their places; none where none is."""
     pulls: set[str] = field(default_factory=set)
     """The forms of the graph whose in-edges are read."""
+    halves: set[str] = field(default_factory=set)
+    """The forms of the graph whose rows are read up to a vertex's own number, or from there."""
 
 
 def form_of(edges: SSAValue) -> str:

@@ -33,7 +33,7 @@ class Traverse(Schedule):
     buckets       how many buckets are kept open
     merge         fused, async: the largest own part that a thread goes on with
     intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
-    prefetch      how many edges ahead memory is asked for (0: not at all)
+    prefetch      how many edges ahead (in a loop over vertices: how many vertices) memory is asked for; 0: not at all; none: chosen
     threshold     hybrid: pull while the frontier and its out-edges are more than the edges divided by this
     fuse          names of properties that lie side by side in memory, a record for each vertex
     """
@@ -54,7 +54,7 @@ class Traverse(Schedule):
     buckets: int = 128
     merge: int = 1000
     intersection: Literal["auto", "merge", "gallop", "bitmap"] = "auto"
-    prefetch: int = 0
+    prefetch: int | None = None
     threshold: int = 20
     fuse: tuple[str, ...] = ()
 
@@ -69,7 +69,8 @@ class Traverse(Schedule):
             ("prefetch", 0, 1024),
             ("threshold", 1, 2**31),
         ):
-            if not low <= getattr(self, name) <= high:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
                 raise UserError(f"cpu.{name} cannot be {getattr(self, name)}", hint=f"from {low} to {high}")
         if self.delta is not None and not self.delta > 0:
             raise UserError(f"cpu.delta cannot be {self.delta}", hint="a number above 0")

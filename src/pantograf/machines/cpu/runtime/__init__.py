@@ -5,6 +5,7 @@
 from pantograf.machines.cpu.runtime.arrays import *
 from pantograf.machines.cpu.runtime.checks import *
 from pantograf.machines.cpu.runtime.intersections import *
+from pantograf.machines.cpu.runtime.keyed import *
 from pantograf.machines.cpu.runtime.lists import *
 from pantograf.machines.cpu.runtime.numbers import *
 from pantograf.machines.cpu.runtime.queues import *

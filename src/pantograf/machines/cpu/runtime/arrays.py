@@ -22,11 +22,13 @@ from pantograf.machines.cpu.runtime.threads import (
 
 
 class Csr(NamedTuple):
-    """A graph: out-edges and, if something pulls, in-edges."""
+    """A graph: out-edges, where in each row the neighbours from the vertex's own number on start (if something asks for that),
+    and, if something pulls, in-edges."""
 
     offsets: Any
     neighbors: Any
     weights: Any
+    middles: Any
     in_offsets: Any
     in_neighbors: Any
     in_weights: Any

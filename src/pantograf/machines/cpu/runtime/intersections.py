@@ -1,4 +1,7 @@
-"""Common out-neighbours of two vertices, by three methods."""
+"""How many values two parts of sorted neighbour lists have in common, each counted once, by three methods.
+
+The parts are given by their ends, which the caller has cut where values above a limit start.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,36 @@ from pantograf.machines.cpu.runtime.threads import OPTIONS
 
 
 @njit(**OPTIONS)
-def intersect_merge(g, a, b, below):
-    """Common out-neighbours with ids below `below`, by walking both lists."""
-    i, i1 = np.int64(load(g.offsets, a)), np.int64(load(g.offsets, np.int64(a) + 1))
-    j, j1 = np.int64(load(g.offsets, b)), np.int64(load(g.offsets, np.int64(b) + 1))
+def row_start(g, v):
+    """Where a vertex's neighbours start."""
+    return np.int64(load(g.offsets, v))
+
+
+@njit(**OPTIONS)
+def row_end(g, v):
+    """Where they end."""
+    return np.int64(load(g.offsets, np.int64(v) + 1))
+
+
+@njit(**OPTIONS)
+def row_middle(g, v):
+    """Where those start that are not below the vertex itself."""
+    return np.int64(load(g.middles, v))
+
+
+@njit(**OPTIONS)
+def row_cut(g, v, below):
+    """Where those start that are not below a limit."""
+    return first_not_below(g.neighbors, row_start(g, v), row_end(g, v), np.int64(below))
+
+
+@njit(**OPTIONS)
+def intersect_merge(g, i, i1, j, j1):
+    """By walking both."""
     count = np.int64(0)
     last = np.int64(-1)
     while i < i1 and j < j1:
         x, y = np.int64(load(g.neighbors, i)), np.int64(load(g.neighbors, j))
-        if x >= below or y >= below:
-            break
         if x == y and x != last:
             count += 1
             last = x
@@ -30,16 +53,16 @@ def intersect_merge(g, a, b, below):
 
 
 @njit(**OPTIONS)
-def first_not_below(g, low, high, x):
+def first_not_below(neighbors, low, high, x):
     """The first place from `low` whose neighbour is not below x: doubling steps, then halving."""
     step = np.int64(1)
-    while low + step < high and np.int64(load(g.neighbors, low + step)) < x:
+    while low + step < high and np.int64(load(neighbors, low + step)) < x:
         low += step
         step *= 2
     high = min(high, low + step + 1)
     while low < high:
         middle = (low + high) >> 1
-        if np.int64(load(g.neighbors, middle)) < x:
+        if np.int64(load(neighbors, middle)) < x:
             low = middle + 1
         else:
             high = middle
@@ -47,60 +70,58 @@ def first_not_below(g, low, high, x):
 
 
 @njit(**OPTIONS)
-def intersect_gallop(g, a, b, below):
-    """Common out-neighbours, by looking up each of the shorter list in the longer."""
-    if load(g.offsets, np.int64(a) + 1) - load(g.offsets, a) > load(g.offsets, np.int64(b) + 1) - load(g.offsets, b):
-        a, b = b, a
-    j, j1 = np.int64(load(g.offsets, b)), np.int64(load(g.offsets, np.int64(b) + 1))
+def intersect_gallop(g, i, i1, j, j1):
+    """By looking up each of the shorter in the longer."""
+    if i1 - i > j1 - j:
+        i, i1, j, j1 = j, j1, i, i1
     count = np.int64(0)
     last = np.int64(-1)
-    for i in range(np.int64(load(g.offsets, a)), np.int64(load(g.offsets, np.int64(a) + 1))):
+    while i < i1 and j < j1:
         x = np.int64(load(g.neighbors, i))
-        if x >= below or j >= j1:
-            break
         if x != last:
-            j = first_not_below(g, j, j1, x)
+            j = first_not_below(g.neighbors, j, j1, x)
             if j < j1 and np.int64(load(g.neighbors, j)) == x:
                 count += 1
             last = x
+        i += 1
     return count
 
 
 @njit(**OPTIONS)
-def intersect_adaptive(g, a, b, below):
-    """Merge lists of like length, gallop where one is far longer."""
-    x = np.int64(load(g.offsets, np.int64(a) + 1)) - np.int64(load(g.offsets, a))
-    y = np.int64(load(g.offsets, np.int64(b) + 1)) - np.int64(load(g.offsets, b))
+def intersect_adaptive(g, i, i1, j, j1):
+    """Merge parts of like length, gallop where one is far longer."""
+    x, y = i1 - i, j1 - j
     if x > 16 * y or y > 16 * x:
-        return intersect_gallop(g, a, b, below)
-    return intersect_merge(g, a, b, below)
+        return intersect_gallop(g, i, i1, j, j1)
+    return intersect_merge(g, i, i1, j, j1)
 
 
 @njit(**OPTIONS)
-def mark_neighbors(g, bits, owner, a):
-    """Own: let a bitmap hold the out-neighbours of `a` (and no longer those of the vertex before)."""
-    before = np.int64(load(owner, 0))
-    if before == np.int64(a):
-        return
-    if before >= 0:
-        for i in range(np.int64(load(g.offsets, before)), np.int64(load(g.offsets, before + 1))):
-            store(bits, np.uint64(load(g.neighbors, i)) >> SIX, ZERO)
-    for i in range(np.int64(load(g.offsets, a)), np.int64(load(g.offsets, np.int64(a) + 1))):
-        x = np.uint64(load(g.neighbors, i))
-        store(bits, x >> SIX, load(bits, x >> SIX) | (ONE << (x & SIXTY_THREE)))
-    store(owner, 0, np.int64(a))
+def mark_neighbors(g, bits, state, a, end):
+    """Own: let a bitmap hold the neighbours of `a` up to the place `end` at least (and no longer those of the vertex before)."""
+    before, at = load(state, 0), load(state, 1)
+    if before != np.int64(a):
+        if before >= 0:
+            for i in range(row_start(g, before), at):
+                store(bits, np.uint64(load(g.neighbors, i)) >> SIX, ZERO)
+        at = row_start(g, a)
+        store(state, 0, np.int64(a))
+        store(state, 1, at)
+    if at < end:
+        for i in range(at, end):
+            x = np.uint64(load(g.neighbors, i))
+            store(bits, x >> SIX, load(bits, x >> SIX) | (ONE << (x & SIXTY_THREE)))
+        store(state, 1, end)
 
 
 @njit(**OPTIONS)
-def intersect_bitmap(g, bits, owner, a, b, below):
-    """Common out-neighbours, with those of `a` in a thread's bitmap: best when many calls have the same `a`."""
-    mark_neighbors(g, bits, owner, a)
+def intersect_bitmap(g, bits, state, a, i1, j, j1):
+    """With the neighbours of `a` up to the place i1 in a thread's bitmap: best when many calls have the same `a`."""
+    mark_neighbors(g, bits, state, a, i1)
     count = np.int64(0)
     last = np.int64(-1)
-    for i in range(np.int64(load(g.offsets, b)), np.int64(load(g.offsets, np.int64(b) + 1))):
-        x = np.int64(load(g.neighbors, i))
-        if x >= below:
-            break
-        count += np.int64(x != last and has_bit(bits, x))
+    for place in range(j, j1):
+        x = np.int64(load(g.neighbors, place))
+        count += np.int64(has_bit(bits, x)) & np.int64(x != last)
         last = x
     return count

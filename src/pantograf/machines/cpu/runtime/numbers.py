@@ -8,6 +8,8 @@ from numba import njit
 from pantograf.machines.cpu.intrinsics import bits_float, float_bits, load, read_clock, store, trailing_zeros
 from pantograf.machines.cpu.runtime.threads import OPTIONS, barrier
 
+SPENT = 3  # where the nanoseconds of each place start, after the two words of the clock and the time noted last
+
 
 @njit(**OPTIONS)
 def floor_divide(a, b):
@@ -97,6 +99,17 @@ def seconds(w, clock, since):
         store(clock, 2, float_bits(now))
     barrier(w)
     return bits_float(load(clock, 2)) - since
+
+
+@njit(**OPTIONS)
+def note_time(w, profile, place):
+    """By the first thread: the time since this was called before was spent on what has this place."""
+    if w.tid == 0:
+        read_clock(np.int32(1), profile.ctypes.data)
+        now = load(profile, 0) * np.int64(1000000000) + load(profile, 1)
+        if load(profile, 2) != 0:
+            store(profile, SPENT + place, load(profile, SPENT + place) + now - load(profile, 2))
+        store(profile, 2, now)
 
 
 @njit(**OPTIONS)

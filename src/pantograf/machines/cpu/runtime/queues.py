@@ -99,8 +99,8 @@ def start_queue(w, q, delta, shift, highest, lazy, null, everything, n):
 
 
 @njit(**OPTIONS)
-def put_in_bin(w, q, v, b):
-    """Own: an entry for a vertex."""
+def put_in_bin(w, q, entry, b):
+    """Own: an entry in the bin of a bucket."""
     own = w.tid * QUEUE_ROW
     slot = b - load(q.own, own + BASE)
     count = load(q.meta, OPEN)
@@ -111,7 +111,7 @@ def put_in_bin(w, q, v, b):
         if b < load(q.own, own + OTHERS_LOWEST):
             store(q.own, own + OTHERS_LOWEST, b)
         slot = count
-    append(w, q.vectors, bin_of(w, q, slot), np.int64(v))
+    append(w, q.vectors, bin_of(w, q, slot), np.int64(entry))
 
 
 @njit(**OPTIONS)

@@ -104,6 +104,15 @@ def take(w, phase, chunk):
 
 
 @njit(**OPTIONS)
+def chunk_size(w, wanted, size, least):
+    """How much of `size` a thread takes at once, where nobody said how much (`wanted` is 0): not so little that taking costs more
+    than the work, not so much that threads wait for the last."""
+    if wanted > 0:
+        return wanted
+    return max(np.int64(least), min(np.int64(16 * least), size // (16 * w.threads)))
+
+
+@njit(**OPTIONS)
 def count_edges(w, edges, vertices):
     """Own: add to the statistics."""
     own = w.tid * OWN_WORDS

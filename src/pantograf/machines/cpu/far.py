@@ -1,0 +1,56 @@
+"""What the functions of an apply will need of memory that the processor cannot foresee, so that it can be asked for early."""
+
+from __future__ import annotations
+
+from xdsl.ir import BlockArgument, SSAValue
+
+from pantograf.ir import graph as g
+from pantograf.ir.functions import functions_of, same_value
+
+Apply = g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp
+
+
+def own_edges(op: Apply) -> list[g.NeighborOp | g.WeightOp]:
+    """In a loop over all vertices: the lookups of the own vertex's k-th edge, with the same k in all calls."""
+    if not isinstance(op, (g.VertexApplyOp, g.WhereOp)) or not isinstance(op.vertices.owner, g.VerticesOp):
+        return []
+    found: list[g.NeighborOp | g.WeightOp] = []
+    for function in functions_of(op):
+        for inner in function.operations():
+            if isinstance(inner, (g.NeighborOp, g.WeightOp)) and inner.vertex is function.block.args[0]:
+                steady = isinstance(inner.k.owner, g.ConstantOp) or not function.inside(inner.k)
+                found += [inner] if steady else []
+    return found
+
+
+def edge_loops(op: Apply) -> list[g.ForOp]:
+    """The loops of a function over all edges of a vertex in which a property is read at the far ends."""
+    inner = (x for function in functions_of(op) for x in function.operations())
+    return [x for x in inner if isinstance(x, g.ForOp) and far_loads(x)]
+
+
+def far_loads(loop: g.ForOp) -> list[tuple[g.NeighborOp, g.LoadOp]]:
+    """Of a loop that counts all edges of a vertex: each neighbour that it looks up and what it reads of it."""
+    found = []
+    for op in loop.body.block.ops:
+        if isinstance(op, g.NeighborOp) and counts_edges(op):
+            for use in op.out.uses:
+                load = use.operation
+                if isinstance(load, g.LoadOp) and load.at[0] is op.out:
+                    found.append((op, load))
+    return found
+
+
+def counts_edges(op: g.NeighborOp | g.WeightOp) -> bool:
+    """Whether k counts from 0 to the degree of the vertex."""
+    loop = op.k.owner.parent_op() if isinstance(op.k, BlockArgument) else None
+    if not isinstance(loop, g.ForOp) or not isinstance(loop.high.owner, g.DegreeOp):
+        return False
+    low, last = constant(loop.low), loop.high.owner
+    return low is not None and low >= 0 and same_value(last.vertex, op.vertex) and same_value(last.edges, op.edges)
+
+
+def constant(v: SSAValue) -> int | None:
+    """The value of a whole constant."""
+    found = g.constant_value(v.owner) if isinstance(v.owner, g.ConstantOp) else None
+    return found if isinstance(found, int) else None
