@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -33,6 +34,9 @@ LEAST_SECONDS = 0.5
 ENOUGH_SECONDS = 0.1
 """A cell's arguments are gone through again until this much was measured, `MOST_PASSES` times at most."""
 MOST_PASSES = 15
+FINAL_SECONDS = 1.0
+MOST_TRIALS = 10
+"""Short trials are repeated until they fill this time, so many times as often as was asked for at most."""
 Status = Literal["measured", "dropped", "stopped", "refused", "wrong"]
 
 
@@ -148,15 +152,22 @@ class Bench:
         return least
 
     def interleaved(self, cells: Sequence[Cell], trials: int) -> list[list[tuple[float, ...]]]:
-        """For each cell and trial the seconds on all arguments; every cell has its turn before the next trial."""
+        """For each cell and trial the seconds on all arguments; every cell has its turn before the next trial. Where trials are
+        short there are more of them."""
         ready = [self.compiled(cell) for cell in cells]
         for one in ready:
             one(**self.runs[0])
         found: list[list[tuple[float, ...]]] = [[] for _ in cells]
-        for trial in range(trials):
-            for turn in range(len(ready)):
-                i = (trial + turn) % len(ready)
+        order = list(range(len(ready)))
+        drawn = random.Random(1)
+        spent = 0.0
+        trial = 0
+        while trial < trials or (spent < FINAL_SECONDS and trial < MOST_TRIALS * trials):
+            drawn.shuffle(order)  # in a fixed order what else the computer does may always meet the same cell
+            for i in order:
                 found[i].append(tuple(float(ready[i](**run).stats["seconds"]) for run in self.runs))
+                spent += sum(found[i][-1])
+            trial += 1
         return found
 
     def wrong(self, result: Result) -> str:
