@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 300
 FINALISTS = 5
-CHANGE = math.log(1.05)
-"""What a cell must promise for each knob in which it differs from the best: cells near the best come first."""
 EARNED = 1.01
 """A setting must make a cell faster by so much to be better than the same without it."""
 DRAWS = 1000
@@ -251,7 +249,7 @@ class Search:
         return min(ran, key=cost)
 
     def _next(self) -> Cell | None:
-        """Of the cells not yet tried the one that promises the most: what its settings did elsewhere, at their best."""
+        """First what sets one thing; then the cell that differs least from the best, and of these the one whose settings did best."""
         default, best = self.tried[Cell()], self._best().cell
         effects: dict[tuple[tuple[str, str], str], float] = {}
         for one in self.tried.values():
@@ -260,11 +258,11 @@ class Search:
                 for setting in one.cell.settings().items():
                     effects[setting] = min(effect, effects.get(setting, effect))
 
-        def promise(cell: Cell) -> float:
-            expected = sum(effects.get(setting, 0.0) for setting in cell.settings().items())
-            return expected + CHANGE * cell.distance(best)
+        def order(cell: Cell) -> tuple[bool, int, float]:
+            settings = cell.settings()
+            return len(settings) > 1, cell.distance(best), sum(effects.get(each, 0.0) for each in settings.items())
 
-        return min((c for c in self.space.near(best, self.most) if c not in self.tried), key=promise, default=None)
+        return min((c for c in self.space.near(best, self.most) if c not in self.tried), key=order, default=None)
 
     def _finalists(self) -> list[Cell]:
         ran = [one for one in self.tried.values() if one.status == "measured" and one.cell != Cell()]
