@@ -43,11 +43,12 @@ def main() -> None:
         f"{'algorithm':12} {'graph':28} default ms    best ms  ratio (95 % interval)  cells  compiled  seconds  best schedule"
     )
     over = []
-    for name in options.algorithms:
-        box = algorithms.find(name)
-        for text in [*(() if options.only else classes), *options.graph]:
+    for text in [*(() if options.only else classes), *options.graph]:
+        loaded = pg.load(text)
+        for name in options.algorithms:
+            box = algorithms.find(name)
             started = time.perf_counter()
-            graph = box.prepare(pg.load(text))
+            graph = box.prepare(loaded)
             found = pg.tune(
                 box.program, graph, options.on, cells=options.cells, trials=options.trials, fresh=options.fresh
             )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import textwrap
-from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +13,6 @@ import pytest
 import pantograf as pg
 from pantograf import UserError, algorithms, machine
 from pantograf.cli.options import with_schedules
-from pantograf.machines.cpu.machine import Cpu
-from pantograf.schedule import Schedule
 from pantograf.tune import Cell, Measured, Search, measure
 from pantograf.tune import search as module
 from pantograf.tune.cells import Space
@@ -46,23 +42,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, seconds) -> list[Cell]:
 
     monkeypatch.setattr(Bench, "measure", measure)
     monkeypatch.setattr(Bench, "interleaved", interleaved)
-    monkeypatch.setattr(Cpu, "space", known_space)
     return ran
-
-
-@lru_cache
-def space_of(digest: str, label: str) -> list[Schedule]:
-    return list(plain_space(machine.find(ON), algorithms.bfs_depth.for_graph(GRAPH), label))
-
-
-def known_space(self: Cpu, program: pg.Program, label: str) -> Iterator[Schedule]:
-    """The machine's, which takes its seconds, made once."""
-    if program.digest == algorithms.bfs_depth.for_graph(GRAPH).digest:
-        return iter(space_of(program.digest, label))
-    return plain_space(self, program, label)
-
-
-plain_space = Cpu.space
 
 
 def planted(knobs: dict[str, str]) -> float:

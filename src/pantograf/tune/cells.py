@@ -6,13 +6,14 @@ import dataclasses
 import itertools
 import math
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pantograf import spec
 from pantograf.errors import UserError
+from pantograf.lang.program import from_graphir
 from pantograf.passes import find_label
 from pantograf.schedule import read
 
@@ -73,12 +74,12 @@ class Space:
         for label in program.labels():
             if any(find_label(program.module, label) is op for op in fixed):
                 continue
-            schedules = list(machine.space(program, label))
+            schedules, knobs = _offered(machine, program.show(), label)  # type: ignore[arg-type]
             # A schedule that sets nothing is the machine's own choice again.
             texts = [text for text in map(spec.show, schedules) if "{" in text]
             if texts:
                 self.options[label] = ["", *dict.fromkeys(texts)]
-                self.numbers[label] = _numbers(schedules, machine.knobs(program, label), arguments)
+                self.numbers[label] = _numbers(schedules, knobs, arguments)
 
     @property
     def size(self) -> int:
@@ -114,7 +115,14 @@ class Space:
         return "unset"
 
 
-def _numbers(schedules: list[Schedule], acting: typing.Sequence[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def _offered(machine: Machine, graphir: str, label: str) -> tuple[tuple[Schedule, ...], tuple[str, ...]]:
+    """What a machine (a frozen dataclass) offers at a label: it takes seconds to say, and says the same for every graph."""
+    program = from_graphir(graphir)
+    return tuple(machine.space(program, label)), tuple(machine.knobs(program, label))
+
+
+def _numbers(schedules: Sequence[Schedule], acting: Sequence[str], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """For each knob that is a number, the values to try."""
     found: dict[str, list[Any]] = {}
     for knob, annotation in spec.field_types(type(schedules[0])).items():
