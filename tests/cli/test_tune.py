@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from test_output import on_a_terminal
 
 GRAPH = "kronecker{scale=6}"
 WORDS = ("tune", "bfs_depth", "--graph", GRAPH, "--on", "cpu{threads=2}", "--trials", "1", "--state", "kept.jsonl")
@@ -30,6 +31,13 @@ def test_tables_reasons_and_the_schedule_to_paste(here) -> None:
     assert (document["kept"], len(document["arguments"])) == (3, 4)
     assert document["ratio"]["low"] <= document["ratio"]["value"] <= document["ratio"]["high"]
     assert len(document["why"]) == 2
+
+
+def test_a_terminal_gets_a_bar(tmp_path: Path) -> None:
+    code, seen = on_a_terminal(*WORDS, "--cells", "3", folder=tmp_path)
+    assert code == 0
+    assert "3/3" in seen and "━" in seen
+    assert "the best of 3 cells" in seen
 
 
 def test_a_program_of_the_users_own(here, tmp_path: Path) -> None:
