@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -21,6 +23,8 @@ _WHERE = {
     "load": "load",
     "Hybrid": "schedule",
     "Result": "result",
+    "Tuning": "tune",
+    "tune": "tune",
     "Refused": "errors",
     "UserError": "errors",
 }
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from pantograf.machines import reference as reference
     from pantograf.result import Result as Result
     from pantograf.schedule import Hybrid as Hybrid
+    from pantograf.tune import Tuning as Tuning
+    from pantograf.tune import tune as tune
 
 
 def __getattr__(name: str) -> Any:
@@ -57,3 +63,15 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*globals(), *_WHERE, *_MODULES])
+
+
+class _Package(ModuleType):
+    """This package, as a module that binds a function where an import would bind the file of that name."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and name in _WHERE:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -45,6 +45,11 @@ class Runnable(Protocol):
         """What runs at each label with nothing left open, as texts of schedules, where the machine had a choice."""
         ...
 
+    @property
+    def code(self) -> str:
+        """A digest of the code that the machine emitted, empty where it emits none."""
+        ...
+
     def run(self, arguments: Mapping[str, Any], limits: Limits) -> Outcome:
         """Run once. `arguments` holds every argument but the edges: Python scalars, vertex ids, arrays, sorted id arrays."""
         ...
@@ -154,6 +159,7 @@ class Executable:
         started = time.perf_counter()
         self._runnable = machine.compile(self.program, graph)
         self.compile_seconds = time.perf_counter() - started
+        self.code = self._runnable.code
 
     def __call__(
         self,

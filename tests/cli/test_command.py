@@ -15,7 +15,7 @@ import pytest
 import pantograf
 from pantograf.cli import app
 
-COMMANDS = ["run", "compile", "explain", "diff", "conform", "bench", "doctor", "list", "graph", "cache"]
+COMMANDS = ["run", "compile", "explain", "tune", "diff", "conform", "bench", "doctor", "list", "graph", "cache"]
 
 
 def test_help_names_each_command_and_the_exit_codes(here) -> None:

@@ -9,7 +9,21 @@ from typing import Annotated
 
 import typer
 
-from pantograf.cli import bench, cache, compile, conform, diff, doctor, explain, graph, interrupt, list, output, run
+from pantograf.cli import (
+    bench,
+    cache,
+    compile,
+    conform,
+    diff,
+    doctor,
+    explain,
+    graph,
+    interrupt,
+    list,
+    output,
+    run,
+    tune,
+)
 from pantograf.cli.options import PROGRAM_ARGUMENTS
 from pantograf.errors import UserError
 
@@ -24,6 +38,7 @@ app = typer.Typer(
 app.command(context_settings=PROGRAM_ARGUMENTS)(run.run)
 app.command("compile")(compile.compile_program)
 app.command()(explain.explain)
+app.command(context_settings=PROGRAM_ARGUMENTS)(tune.tune)
 app.command(context_settings=PROGRAM_ARGUMENTS)(diff.diff)
 app.command()(conform.conform)
 app.command()(bench.bench)

@@ -108,6 +108,34 @@ class Output:
             task = progress.add_task(what, total=None)
             yield lambda what: progress.update(task, description=what)
 
+    @contextlib.contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int, str], None]]:
+        """A bar with the time that is left, as `working`; call it with how many are done, of how many, and what comes next."""
+        if not sys.stderr.isatty():
+            yield lambda done, of, what: None
+            return
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+        from rich.table import Column
+
+        columns = (
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(what, total=None)
+            yield lambda done, of, what: progress.update(task, completed=done, total=of, description=what)
+
     def _terminal(self) -> bool:
         return not self.json and self._stream.isatty()
 

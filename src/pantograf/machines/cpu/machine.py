@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -143,6 +144,7 @@ class CpuRunnable:
         self.wide = graph.neighbors.dtype.itemsize == 8
         self.plan = machine.plan(program, graph)
         self.chosen = self.plan.chosen
+        self.code = hashlib.blake2b(self.plan.text.encode(), digest_size=8).hexdigest()
         self.threads = machine.thread_count
         self.weight = weight_dtype(program)
         self._forms: dict[str, Any] = {}

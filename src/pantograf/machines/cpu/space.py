@@ -1,4 +1,4 @@
-"""Which schedules a search tries at a label: every choice between ways, and few values of the numbers."""
+"""Which schedules a search tries at a label: every choice between ways, then few values of the numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from pantograf import spec
+from pantograf.errors import UserError
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.schedule import search_space
 
@@ -20,7 +22,16 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "segments": (0, 8),
     "balance": ("vertex",),
 }
-"""Numbers that change which code is best (grain, threshold and the like move its speed by little), and no `auto`."""
+"""Numbers that change which code is best, and no `auto`."""
+
+NUMBERS: dict[str, tuple[int, ...]] = {
+    "grain": (16, 256, 4096),
+    "threshold": (4, 100),
+    "merge": (100, 10000),
+    "prefetch": (4, 64),
+    "segments": (2, 32),
+}
+"""Numbers that code takes when it runs: each value once, in the plainest schedule that takes it. They suit any other as well."""
 
 
 def space(machine: Cpu, program: Program, label: str) -> Iterator[Traverse]:
@@ -32,6 +43,25 @@ def space(machine: Cpu, program: Program, label: str) -> Iterator[Traverse]:
     for knob in dataclasses.fields(Traverse):
         if knob.name not in acting:
             choices[knob.name] = (knob.default,)
+
+    def taken(schedule: Traverse) -> bool:
+        return machine.refuses(program.scheduled({label: schedule})) is None
+
+    found = []
     for schedule in search_space(Traverse, **choices):
-        if machine.refuses(program.scheduled({label: schedule})) is None:
+        if taken(schedule):
+            found.append(schedule)
             yield schedule
+    found.sort(key=lambda schedule: len(spec.show(schedule)))
+    for name, values in NUMBERS.items():
+        for value in values if name in acting else ():
+            yield from next(([one] for one in _with(found, name, value) if taken(one)), [])
+
+
+def _with(schedules: list[Traverse], name: str, value: int) -> Iterator[Traverse]:
+    """Each schedule that can have a number, with it."""
+    for schedule in schedules:
+        try:
+            yield dataclasses.replace(schedule, **{name: value})  # type: ignore[arg-type]
+        except UserError:
+            continue

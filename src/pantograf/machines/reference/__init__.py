@@ -81,6 +81,8 @@ class Interpreted:
     interpreter: Interpreter
     graph: Graph
 
+    code = ""
+
     @property
     def chosen(self) -> dict[str, list[str]]:
         """Nothing: the machine has no choice."""
