@@ -181,6 +181,8 @@ class ApplyWriter(FunctionWriter):
                 size, take = f"load({active}.meta, SIZE)", f"{source} = load({active}.ids, i)"
             dealt = self.dealt(size, 64, FEW) if op.from_ is not None else self.dealt(size, 256)
             with dealt, out.block("for i in range(first, last)"):
+                if op.from_ is not None:
+                    self.look_ahead(graph, f"{active}.ids")
                 out(take)
                 self.edges_of(graph, source)
         self.close(counted=True)
@@ -356,13 +358,30 @@ class ApplyWriter(FunctionWriter):
             self.out(f"{near} = load({neighbors}, min(edge + {ahead} // 2, {neighbors}.size - 1))")
             self.out(f"prefetch({graph}.neighbors, load({graph}.offsets, {near}))")
 
+    def look_ahead(self, graph: str, sources: str) -> None:
+        """On the way along a list of sources: ask early for where the edges of a later one are, and for those of a nearer one."""
+        if not self.schedule.lookahead:
+            return
+        out, block = self.out, self.edge_block()
+        ahead = self.knob(self.schedule.lookahead)
+        far, near = self.names.make("far"), self.names.make("near")
+        out(f"{far} = load({sources}, min(i + {ahead}, limit - 1))")
+        out(f"prefetch({graph}.offsets, {far})")
+        for access in (a for function in self.functions for a in function.accesses()):
+            if access.kind == "load" and access.at[0] is block.args[0]:
+                out(f"prefetch({self.array(access.op, access.handle)}, {self.far_place(access.op, far)})")  # type: ignore[arg-type]
+        out(f"{near} = load({graph}.offsets, load({sources}, min(i + {ahead} // 2, limit - 1)))")
+        out(f"prefetch({graph}.neighbors, {near})")
+        if len(block.args) == 3:
+            out(f"prefetch({graph}.weights, {near})")
+
     def prefetch_edges(self) -> None:
         """In a loop over all vertices: ask early for the edges that the function looks up of its own vertex."""
-        for inner in own_edges(self.op) if self.schedule.prefetch else []:
+        for inner in own_edges(self.op) if self.schedule.lookahead else []:
             array = "neighbors" if isinstance(inner, g.NeighborOp) else "weights"
             graph = self.value(inner.edges)
             far = self.names.make("far")
-            self.out(f"{far} = load({graph}.offsets, min(i + {self.knob(self.schedule.prefetch or 0)}, limit - 1))")
+            self.out(f"{far} = load({graph}.offsets, min(i + {self.knob(self.schedule.lookahead or 0)}, limit - 1))")
             self.out(f"prefetch({graph}.{array}, i64({far}) + {self.value(inner.k)})")
 
     def before_turn(self, loop: g.ForOp, counter: str) -> None:

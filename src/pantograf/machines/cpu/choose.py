@@ -135,9 +135,8 @@ def choose(op: Operation, deterministic: bool, shape: Shape | None = None) -> Ch
     if given.intersection == "auto" and shape is not None and shape.mean_degree >= LONG and _one_stays(op):
         given = dataclasses.replace(given, intersection="bitmap")
         reason += f"; intersects by a bitmap of the vertex that stays: the mean degree is {shape.mean_degree:.1f}, at least {LONG}"
-    if given.prefetch is None:
-        given, more = _ask_early(op, given, shape)
-        reason += more
+    given, more = _ask_early(op, given, shape)
+    reason += more
     if in_par_for(op) and given.parallelism != "serial":
         given = dataclasses.replace(given, parallelism="serial", dealing="dynamic", grain=0)
         reason += "; serial, as it stands in a par_for"
@@ -204,15 +203,20 @@ def _one_stays(op: Operation) -> bool:
 
 def _ask_early(op: Operation, given: Traverse, shape: Shape | None) -> tuple[Traverse, str]:
     """How far ahead memory is asked for, where nobody said so."""
-    ahead = 0
-    if shape is not None and isinstance(op, g.EdgeApplyOp):
-        ahead = 8 if shape.edges > FAR and given.intersection == "bitmap" else 0
+    edges, vertices = 0, 0
+    if shape is not None and isinstance(op, g.EdgeApplyOp) and shape.edges > FAR:
+        edges = 8 if given.intersection == "bitmap" else 0
+        vertices = 8 if op.from_ is not None and given.direction == "push" else 0
     elif shape is not None and isinstance(op, (g.VertexApplyOp, g.WhereOp)):
-        if edge_loops(op) and shape.vertices > FAR:
-            ahead = 32
-        elif own_edges(op) and shape.edges > FAR:
-            ahead = 16
-    return dataclasses.replace(given, prefetch=ahead), f"; asks for memory {ahead} ahead" if ahead else ""
+        edges = 32 if edge_loops(op) and shape.vertices > FAR else 0
+        vertices = 16 if own_edges(op) and shape.edges > FAR else 0
+    chosen: dict[str, int] = {}
+    said = []
+    for name, number, what in (("prefetch", edges, "edges"), ("lookahead", vertices, "vertices")):
+        if getattr(given, name) is None:
+            chosen[name] = number
+            said += [f"; asks for memory {number} {what} ahead"] if number else []
+    return dataclasses.replace(given, **chosen), "".join(said)  # type: ignore[arg-type]
 
 
 def queue_schedule(queue: SSAValue) -> Traverse:

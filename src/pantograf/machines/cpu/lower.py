@@ -87,14 +87,15 @@ def acting_knobs(op: Operation) -> list[str]:
         case g.EdgeApplyOp():
             found = ["direction", "parallelism", "dealing", "grain", "fixpoint", "prefetch", "fuse"]
             found += ["segments", "segment_bytes", "balance"]
-            found += ["frontier", "threshold"] if op.from_ is not None else []
+            found += ["frontier", "threshold", "lookahead"] if op.from_ is not None else []
             found += ["deduplicate"] if op.out is not None else []
             found += queue if any(isinstance(x, g.QueueUpdateOp) for x in inside) else []
             given = schedule_of(op)
             found += ["merge"] if given is None or given.fixpoint == "async" else []
         case g.VertexApplyOp() | g.WhereOp():
             found = ["parallelism", "dealing", "grain", "fuse"]
-            found += ["prefetch"] if own_edges(op) or edge_loops(op) else []
+            found += ["prefetch"] if edge_loops(op) else []
+            found += ["lookahead"] if own_edges(op) else []
         case g.QueueOp():
             found = queue
     if any(isinstance(x, g.IntersectOp) for x in inside) and not isinstance(op, (g.WhileOp, g.ForOp, g.ParForOp)):

@@ -33,7 +33,8 @@ class Traverse(Schedule):
     buckets       how many buckets are kept open
     merge         fused, async: the largest own part that a thread goes on with
     intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
-    prefetch      how many edges ahead (in a loop over vertices: how many vertices) memory is asked for; 0: not at all; none: chosen
+    prefetch      how many edges ahead memory is asked for that is read at their far ends (0: not at all; none: chosen)
+    lookahead     how many vertices ahead memory is asked for that holds their edges (0: not at all; none: chosen)
     threshold     hybrid: pull while the frontier and its out-edges are more than the edges divided by this
     fuse          names of properties that lie side by side in memory, a record for each vertex
     """
@@ -55,6 +56,7 @@ class Traverse(Schedule):
     merge: int = 1000
     intersection: Literal["auto", "merge", "gallop", "bitmap"] = "auto"
     prefetch: int | None = None
+    lookahead: int | None = None
     threshold: int = 20
     fuse: tuple[str, ...] = ()
 
@@ -67,6 +69,7 @@ class Traverse(Schedule):
             ("buckets", 1, 2**16),
             ("merge", 0, 2**31),
             ("prefetch", 0, 1024),
+            ("lookahead", 0, 1024),
             ("threshold", 1, 2**31),
         ):
             value = getattr(self, name)
@@ -118,6 +121,11 @@ class Traverse(Schedule):
                 "fixpoint=rounds, or direction=push",
             ),
             (
+                self.lookahead is not None and self.direction in ("pull", "dense_push"),
+                f"cpu.lookahead is for pushing from a list, and the direction is {self.direction}",
+                "direction=push, or leave lookahead out",
+            ),
+            (
                 self.parallelism == "edge" and self.direction == "dense_push",
                 "hubs are shared when a frontier is a list; dense_push walks a map",
                 "direction=push with parallelism=edge, or parallelism=vertex",
@@ -153,7 +161,7 @@ class Traverse(Schedule):
         """The same in one direction, without what is said for others."""
         kept: dict[str, object] = {"direction": direction}
         other = ["segments", "segment_bytes", "balance"] if direction in ("push", "dense_push") else []
-        other += ["fixpoint", "merge"] if direction != "push" else ["frontier"]
+        other += ["fixpoint", "merge", "lookahead"] if direction != "push" else ["frontier"]
         other += ["threshold"] if direction != "hybrid" else []
         kept |= {f.name: f.default for f in dataclasses.fields(self) if f.name in other}
         if self.priority == "fused":
