@@ -16,7 +16,7 @@ from pantograf.machines.cpu.intrinsics import atomic_add, load, prefetch, store
 
 CHUNK = 1024
 AHEAD = 48  # edges
-CACHED = 2 << 20  # bytes of shares up to which nothing is asked for ahead
+CACHED = 32 << 20  # bytes of shares up to which nothing is asked for ahead
 
 
 @njit(**FAST)
