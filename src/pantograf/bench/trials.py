@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pantograf.machine import Executable
 
 DRAWS = 1000
-REST = 0.03  # seconds between two calls: OpenMP's threads spin for about ten milliseconds after their work is done
+REST = (
+    0.03  # seconds between two contestants: OpenMP's threads spin for about ten milliseconds after their work is done
+)
 
 
 @dataclass
@@ -117,7 +119,9 @@ def measure(
 ) -> None:
     """Run all once and judge them; then trials in turn, each from the next sources, and judge the last answers.
 
-    A contestant has no more trials once it has taken `seconds`. Who goes first in a trial changes from one to the next.
+    Before each timed call stands one from the sources before that is not timed, as if a contestant's trials followed each
+    other: what the others left in the caches is no matter. A contestant has no more trials once it has taken `seconds`. Who goes
+    first in a trial changes from one to the next.
     """
     for one in contestants:
         attempt(one, oracle, choices[0], judged=True)
@@ -125,6 +129,8 @@ def measure(
         turn = trial % len(contestants)
         for one in (*contestants[turn:], *contestants[:turn]):
             if one.runs and sum(one.seconds) < seconds:
+                time.sleep(REST)
+                attempt(one, oracle, choices[(trial - 1) % len(choices)], judged=False)
                 took = attempt(one, oracle, choices[trial % len(choices)], judged=trial == trials - 1)
                 if took is not None:
                     one.seconds.append(took)
@@ -134,7 +140,6 @@ def attempt(one: Contestant, oracle: Oracle, sources: Sources, judged: bool) -> 
     """One call: its seconds, unless it failed or is wrong, which its status then says."""
     if not one.runs:
         return None
-    time.sleep(REST)
     try:
         started = time.perf_counter()
         found = one.call(sources)

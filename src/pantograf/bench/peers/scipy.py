@@ -35,7 +35,8 @@ class Peer:
 
     def sssp(self, source: int) -> Any:
         """`dijkstra`."""
-        return csgraph.dijkstra(self.matrix, indices=source)
+        dijkstra: Any = csgraph.dijkstra
+        return dijkstra(self.matrix, indices=source)
 
     def pagerank(self) -> Any:
         """Rounds of products of the matrix and a vector, until the changes' sum is below the tolerance."""
