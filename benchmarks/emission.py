@@ -12,39 +12,20 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import random
 import statistics
 import time
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 import pantograf as pg
 from pantograf import algorithms
+from pantograf.bench.jobs import fixed_sources
+from pantograf.bench.trials import ratio
 from pantograf.machine import find as find_machine
 
 NAMES = ("bfs", "sssp", "pagerank", "cc_afforest", "bc", "triangles")
 GRAPHS = ("kronecker{scale=16}", "uniform{scale=16}", "grid{rows=256, columns=256}")
 RESULTS = {"bfs": "parent", "sssp": "distance", "pagerank": "rank", "bc": "centrality", "cc_afforest": "component"}
-DRAWS = 1000
-
-
-def sources(graph: pg.Graph, count: int) -> list[int]:
-    """Vertices with edges, the same each time."""
-    candidates = np.flatnonzero(graph.out_degrees)
-    return [int(v) for v in np.random.default_rng(27491).choice(candidates, count)]
-
-
-def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
-    """The ratio of medians, with a bootstrap interval that holds it with 95 %; trials are drawn in pairs."""
-    drawn = random.Random(1)
-    ratios = []
-    for _ in range(DRAWS):
-        pairs = drawn.choices(range(len(ours)), k=len(ours))
-        ratios.append(statistics.median(ours[i] for i in pairs) / statistics.median(theirs[i] for i in pairs))
-    ratios.sort()
-    return statistics.median(ours) / statistics.median(theirs), ratios[25], ratios[974]
 
 
 def compare(name: str, text: str, options: argparse.Namespace) -> None:
@@ -59,7 +40,7 @@ def compare(name: str, text: str, options: argparse.Namespace) -> None:
     ready = program.compile(graph, on=machine)
     kernel = importlib.import_module(f"kernels.{name}").Kernel(graph, threads)
     calls = []
-    for source in sources(graph, options.trials):
+    for source in fixed_sources(graph, options.trials):
         given = box.arguments(graph)
         if "source" in given:
             given["source"] = source

@@ -40,7 +40,8 @@ class Peer:
         return self.graph.pagerank(damping=DAMPING, directed=not self.symmetric)
 
     def components(self) -> Any:
-        """`connected_components`."""
+        """`connected_components`; what igraph remembers of a call before is forgotten."""
+        self.graph.invalidate_cache()
         return self.graph.connected_components(mode="weak").membership
 
     def bc(self, sources: tuple[int, ...]) -> Any:
@@ -50,6 +51,7 @@ class Peer:
 
     def triangles(self) -> int:
         """From each vertex's clustering, which igraph counts triangles for; it has no quicker count of them all."""
+        self.graph.invalidate_cache()
         degree = np.asarray(self.graph.degree(), np.float64)
         clustering = np.asarray(self.graph.transitivity_local_undirected(mode="zero"))
         return round(float((clustering * degree * (degree - 1)).sum()) / 6)
