@@ -27,6 +27,10 @@ class Peer:
         self.symmetric = graph.symmetric
         self.weights = None if weights is None else weights[kept].tolist()
 
+    def forget(self) -> None:
+        """Forget what igraph remembers of a call before: whether the graph is connected, or has loops."""
+        getattr(self.graph, "__invalidate_cache")()  # noqa: B009  (a plain attribute would be mangled)
+
     def bfs(self, source: int) -> Levels:
         """`distances` without weights, which is quicker than `bfs`."""
         return Levels(self.graph.distances(source=source, mode="out")[0])
@@ -40,8 +44,8 @@ class Peer:
         return self.graph.pagerank(damping=DAMPING, directed=not self.symmetric)
 
     def components(self) -> Any:
-        """`connected_components`; what igraph remembers of a call before is forgotten."""
-        self.graph.invalidate_cache()
+        """`connected_components`."""
+        self.forget()
         return self.graph.connected_components(mode="weak").membership
 
     def bc(self, sources: tuple[int, ...]) -> Any:
@@ -51,7 +55,7 @@ class Peer:
 
     def triangles(self) -> int:
         """From each vertex's clustering, which igraph counts triangles for; it has no quicker count of them all."""
-        self.graph.invalidate_cache()
+        self.forget()
         degree = np.asarray(self.graph.degree(), np.float64)
         clustering = np.asarray(self.graph.transitivity_local_undirected(mode="zero"))
         return round(float((clustering * degree * (degree - 1)).sum()) / 6)
