@@ -29,7 +29,8 @@ class Peer:
 
     def forget(self) -> None:
         """Forget what igraph remembers of a call before: whether the graph is connected, or has loops."""
-        getattr(self.graph, "__invalidate_cache")()  # noqa: B009  (a plain attribute would be mangled)
+        forget = "__invalidate_cache"  # as an attribute it would be mangled
+        getattr(self.graph, forget)()
 
     def bfs(self, source: int) -> Levels:
         """`distances` without weights, which is quicker than `bfs`."""
