@@ -35,7 +35,7 @@ docs: $(READY)
 
 # The peers are not in the lock: one of them has no wheel for every Python.
 bench: $(READY)
-	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation -c requirements.lock -e '.[bench]'
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation -e '.[bench]'
 	$(BIN)/python -m pantograf bench $(ARGS)
 
 # Exact versions of every dependency and tool but the peers of the benchmark, by name only.

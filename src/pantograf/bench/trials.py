@@ -74,8 +74,8 @@ def of_peer(name: str, graph: Graph, job: Job | None, threads: int, made: dict[A
             return nothing
         key = (name, id(graph))
         if key not in made:
-            made[key] = kind(graph, threads)
-        peer = made[key]
+            made[key] = graph, kind(graph, threads)  # the graph too, so that no other gets its id
+        peer = made[key][1]
     except Exception as error:  # another library's failure is a result
         nothing.status = failure(error)
         return nothing

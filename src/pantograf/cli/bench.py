@@ -190,10 +190,10 @@ class Cell:
                 "compile_seconds": ready.compile_seconds,
                 **seconds_of(program),
             }
-            if program.seconds:
+            if "seconds" in found:
                 found["edges_per_second"] = self.graph.m * max(len(self.choices[0]), 1) / found["seconds"]
             found["peers"] = {peer.name: beside(peer, program) for peer in self.peers}
-            if limits and self.job is not None and self.job.name == "pagerank" and program.seconds:
+            if limits and self.job is not None and self.job.name == "pagerank" and "seconds" in found:
                 found["round"] = round_beside_limit(ready, self.graph, self.given, self.threads)
             yield found
 
@@ -214,7 +214,7 @@ def beside(peer: Contestant, program: Contestant) -> dict[str, Any]:
     from pantograf.bench.trials import ratio
 
     found = {**seconds_of(peer), "version": peer.version}
-    if "seconds" in found and program.seconds:
+    if "seconds" in found and program.seconds and program.runs:
         found |= zip(("ratio", "ratio_low", "ratio_high"), ratio(peer.seconds, program.seconds), strict=True)
     return found
 
