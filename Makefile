@@ -33,15 +33,17 @@ docs: $(READY)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
 
+# The peers are not in the lock: one of them has no wheel for every Python.
 bench: $(READY)
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation -e '.[bench]'
 	$(BIN)/python -m pantograf bench $(ARGS)
 
-# Exact versions of every dependency and tool, by name only.
+# Exact versions of every dependency and tool but the peers of the benchmark, by name only.
 lock: $(READY)
 	$(BIN)/pip install -q 'pip-tools>=7.5'
-	$(BIN)/pip-compile -q --upgrade --all-extras --no-strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options \
+	$(BIN)/pip-compile -q --upgrade --extra dev --no-strip-extras --no-emit-index-url --no-emit-find-links --no-emit-options \
 		--no-emit-trusted-host --no-header --no-annotate -o $(VENV)/lock.txt pyproject.toml
-	@{ echo "# Made by 'make lock' from pyproject.toml: every extra, every tool."; grep -v '^pantograf' $(VENV)/lock.txt; } > requirements.lock
+	@{ echo "# Made by 'make lock' from pyproject.toml: every extra but bench, every tool."; grep -v '^pantograf' $(VENV)/lock.txt; } > requirements.lock
 
 $(READY): requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Pantograf needs Python 3.11 or newer; set PYTHON=/path/to/python3" >&2; exit 1; }

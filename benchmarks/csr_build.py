@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse
 
 from pantograf import Graph
+from pantograf.bench.trials import ratio
 from pantograf.graphs import build as module
 
 Arrays = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any] | None]
@@ -87,13 +88,8 @@ def main() -> None:
             peak = pool.apply(peak_bytes, (name, n, m, options.weights))
         median = statistics.median(seconds[name])
         print(f"{name:10} {1000 * median:7.0f} ms   {m / median / 1e6:6.1f} M edges/s   peak {peak / 2**20:6.0f} MiB")
-    random = np.random.default_rng(2)
-    ours, theirs = (np.array(seconds[name]) for name in CONTENDERS)
-    ratios = [
-        np.median(random.choice(ours, ours.size)) / np.median(random.choice(theirs, theirs.size)) for _ in range(2000)
-    ]
-    low, high = np.percentile(ratios, [2.5, 97.5])
-    print(f"time, pantograf / scipy: {np.median(ours) / np.median(theirs):.2f} [{low:.2f}, {high:.2f}]")
+    middle, low, high = ratio(seconds["pantograf"], seconds["scipy"])
+    print(f"time, pantograf / scipy: {middle:.2f} [{low:.2f}, {high:.2f}]")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ LAYERS = [
     ["conformance"],
     ["advise", "tune"],
     ["experiments", "report"],
+    ["bench"],
     ["cli"],
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -334,11 +334,34 @@ def test_cache_is_filled_counted_and_cleared(new_process, tmp_path: Path) -> Non
 
 
 def test_bench(here) -> None:
-    words = ("bench", "bfs", "--graph", GRID, "--on", "reference", "--on", "cpu", "--trials", "3")
+    words = ("bench", "bfs", "--graph", GRID, "--on", "reference", "--on", "cpu", "--peers", "scipy", "--trials", "3")
     found = here(*words, "--json").document
-    assert [(entry["machine"], entry["trials"]) for entry in found] == [("reference", 3), ("cpu", 3)]
-    assert all(0 < entry["seconds_low"] <= entry["seconds"] <= entry["seconds_high"] for entry in found)
-    assert "95 % interval" in here(*words).out
+    assert {"processor", "cores", "python", "pantograf"} == found["computer"].keys()
+    cells = found["cells"]
+    assert [(cell["machine"], cell["status"], cell["trials"]) for cell in cells] == [
+        ("reference", "ok", 3),
+        ("cpu", "ok", 3),
+    ]
+    assert all(0 < cell["seconds_low"] <= cell["seconds"] <= cell["seconds_high"] for cell in cells)
+    for cell in cells:
+        peer = cell["peers"]["scipy"]
+        assert (peer["status"], peer["trials"], peer["threads"]) == ("ok", 3, 1)
+        assert peer["ratio"] == pytest.approx(peer["seconds"] / cell["seconds"])
+        assert peer["ratio_low"] <= peer["ratio"] <= peer["ratio_high"]
+    shown = here(*words).out
+    assert "95 % interval" in shown
+    assert "scipy (1)" in shown
+
+
+def test_bench_says_what_peers_lack_and_refuses_unknown_ones(here) -> None:
+    words = ("bench", "bc", "kcore", "--graph", GRID, "--on", "reference", "--trials", "1")
+    cells = here(*words, "--peers", "scipy", "--json").document["cells"]
+    assert [cell["peers"]["scipy"]["status"] for cell in cells] == ["lacking", "lacking"]
+    assert [cell["status"] for cell in cells] == ["ok", "ok"]
+    refused = here(*words, "--peers", "scypi")
+    assert refused.code == 1
+    assert "did you mean 'scipy'?" in refused.err
+    assert "--data FOLDER" in here("bench", "bfs", "--suite", "real").err
 
 
 @pytest.mark.parametrize("machine", ["reference", "cpu"])

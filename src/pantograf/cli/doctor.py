@@ -15,7 +15,12 @@ from pantograf.cli.options import Json
 from pantograf.cli.output import Output
 
 CORE = ("numpy", "scipy", "numba", "llvmlite", "xdsl", "typer", "rich", "pooch")
-OPTIONAL = {"matplotlib": "report", "pyarrow": "parquet", "networkx": "networkx", "pandas": "dataframe"}
+OPTIONAL = {
+    "matplotlib": "report",
+    "pyarrow": "parquet",
+    "networkx": "networkx",
+    "pandas": "dataframe",
+} | dict.fromkeys(("networkit", "igraph", "python-graphblas", "rustworkx"), "bench")
 
 
 class Finding(NamedTuple):

@@ -213,9 +213,9 @@ def _ask_early(op: Operation, given: Traverse, shape: Shape | None) -> tuple[Tra
     chosen: dict[str, int] = {}
     said = []
     for name, number, what in (("prefetch", edges, "edges"), ("lookahead", vertices, "vertices")):
-        if getattr(given, name) is None:
+        if number and getattr(given, name) is None:
             chosen[name] = number
-            said += [f"; asks for memory {number} {what} ahead"] if number else []
+            said.append(f"; asks for memory {number} {what} ahead")
     return dataclasses.replace(given, **chosen), "".join(said)  # type: ignore[arg-type]
 
 

@@ -1,0 +1,86 @@
+"""Programs from the language beside hand-written kernels of the same design, in `kernels/`: is the emitted code as fast?
+
+    python benchmarks/emission.py [bfs sssp pagerank cc_afforest bc triangles] [--graph 'kronecker{scale=18}']... [--trials 15]
+
+Both run on as many threads, from the same sources, in interleaved trials; both return new arrays and keep their other memory;
+forms of the graph (narrow offsets and weights, rows relabelled by degree) are made before. The program runs under its default
+schedule, or under what `--schedule LABEL=SPEC` says, and each answer is verified. The ratio is that of the medians, program over
+kernel, with a bootstrap interval that holds it with 95 %: above 1 the kernel is faster, and the bar is 1.1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pantograf as pg
+from pantograf import algorithms
+from pantograf.bench.jobs import fixed_sources
+from pantograf.bench.trials import ratio
+from pantograf.machine import find as find_machine
+
+NAMES = ("bfs", "sssp", "pagerank", "cc_afforest", "bc", "triangles")
+GRAPHS = ("kronecker{scale=16}", "uniform{scale=16}", "grid{rows=256, columns=256}")
+RESULTS = {"bfs": "parent", "sssp": "distance", "pagerank": "rank", "bc": "centrality", "cc_afforest": "component"}
+
+
+def compare(name: str, text: str, options: argparse.Namespace) -> None:
+    """Measure one program on one graph, and print."""
+    box = algorithms.find(name)
+    graph = box.prepare(pg.load(text))
+    program = (
+        box.program.scheduled(dict(s.split("=", 1) for s in options.schedule)) if options.schedule else box.program
+    )
+    machine = find_machine("cpu" if options.threads is None else f"cpu{{threads={options.threads}}}")
+    threads = machine.thread_count
+    ready = program.compile(graph, on=machine)
+    kernel = importlib.import_module(f"kernels.{name}").Kernel(graph, threads)
+    calls = []
+    for source in fixed_sources(graph, options.trials):
+        given = box.arguments(graph)
+        if "source" in given:
+            given["source"] = source
+        calls.append(given)
+    for given in calls[:2]:
+        for found in (ready(**given).values, {RESULTS.get(name, "triangles"): kernel(**given)}):
+            if wrong := box.check(graph, given, SimpleNamespace(**found)):  # type: ignore[arg-type]
+                raise SystemExit(f"{name} on {text}: {wrong[0]}")
+    ours: list[float] = []
+    theirs: list[float] = []
+    for trial, given in enumerate(calls):
+        sides: list[tuple[list[float], Any]] = [(ours, ready), (theirs, kernel)]
+        for seconds, side in sides if trial % 2 else reversed(sides):
+            started = time.perf_counter()
+            kept = side(**given)
+            seconds.append(time.perf_counter() - started)
+            del kept
+    middle, low, high = ratio(ours, theirs)
+    print(
+        f"{name:12} {text:32} program {1e3 * statistics.median(ours):9.3f} ms   kernel {1e3 * statistics.median(theirs):9.3f} ms"
+        f"   ratio {middle:5.2f} ({low:.2f} to {high:.2f}){'' if low <= 1.1 else '   above the bar'}",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print one line for each program and graph."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", default=NAMES, metavar="PROGRAM", help=", ".join(NAMES))
+    parser.add_argument("--graph", "-g", action="append", help="an undirected one; may be repeated")
+    parser.add_argument("--trials", type=int, default=15)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--schedule", "-s", action="append", default=[], metavar="LABEL=SPEC")
+    options = parser.parse_args()
+    if unknown := set(options.programs) - set(NAMES):
+        parser.error(f"there is no kernel for {', '.join(sorted(unknown))}; there are: {', '.join(NAMES)}")
+    for text in options.graph or GRAPHS:
+        for name in options.programs:
+            compare(name, text, options)
+
+
+if __name__ == "__main__":
+    main()
