@@ -85,9 +85,7 @@ def compare(graph: Graph, arguments: Mapping[str, Any], result: Result) -> list[
     return far_from_stationary(graph, arguments, result, 1e-10)
 
 
-def far_from_stationary(
-    graph: Graph, arguments: Mapping[str, Any], result: Result, rounding: float
-) -> list[str]:
+def far_from_stationary(graph: Graph, arguments: Mapping[str, Any], result: Result, rounding: float) -> list[str]:
     """Whether ranks are farther from the stationary ones than rounds, tolerance and rounding leave them."""
     damping, spread = arguments["damping"], arguments["spread"]
     rank = np.asarray(result.rank)

@@ -29,16 +29,21 @@ def pagerank_in_place(edges: Edges, damping: f32 = 0.85, tolerance: f32 = 1e-4, 
     back = edges.transpose()
     rank = edges.vertices.property(f32, f32(1 / n))
     share = edges.vertices.property(f32, 0)
+    part = edges.vertices.property(f32, 0)
     lost = f64(0)
     error = f64(0)
     base = f32(0)
 
     def divide(v):
         nonlocal lost
-        if edges.degree(v) > 0:
-            share[v] = rank[v] / f32(edges.degree(v))
-        elif spread:
+        share[v] = rank[v] * part[v]
+        if spread and part[v] == 0:
             lost += f64(rank[v])
+
+    def begin(v):
+        if edges.degree(v) > 0:
+            part[v] = f32(1 / edges.degree(v))
+        divide(v)
 
     def settle(v):
         nonlocal error
@@ -50,7 +55,7 @@ def pagerank_in_place(edges: Edges, damping: f32 = 0.85, tolerance: f32 = 1e-4, 
         rank[v] = new
         divide(v)
 
-    edges.vertices.apply(divide, label="divide")
+    edges.vertices.apply(begin, label="begin")
     for _ in range(rounds):
         base = f32((1 - f64(damping)) / n + f64(damping) * lost / n)
         error = f64(0)

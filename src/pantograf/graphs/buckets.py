@@ -83,6 +83,25 @@ def compress(
     return offsets, neighbors, None if weights is None else values.view(weights.dtype)
 
 
+def renumber(
+    offsets: npt.NDArray[np.int64], neighbors: Array, weights: Array | None, new: Array
+) -> tuple[npt.NDArray[np.int64], Array, Array | None]:
+    """The rows of the same edges with vertex v called `new[v]`: each row is written once, and sorted where it is."""
+    n, weighted = new.size, weights is not None
+    old = np.empty(n, neighbors.dtype)
+    old[new] = np.arange(n, dtype=neighbors.dtype)
+    starts = np.zeros(n + 1, np.int64)
+    np.cumsum(np.diff(offsets)[old], out=starts[1:])
+    result = np.empty(neighbors.size, neighbors.dtype)
+    raw = np.empty(0, np.uint8) if weights is None else _writable(_as_bits(weights))
+    values = np.empty(raw.size, raw.dtype)
+    arrays = (_writable(offsets), _writable(neighbors), raw, _writable(new), old, starts, result, values)
+    workers = threads()
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda group: _renumber(*arrays, group[0], group[1], weighted), _groups(starts, workers)))
+    return starts, result, None if weights is None else values.view(weights.dtype)
+
+
 def _groups(ends: npt.NDArray[np.int64], workers: int) -> Iterator[tuple[int, int]]:
     """Ranges of buckets with about equal numbers of edges, several for each worker."""
     wanted = np.linspace(0, ends[-1], 8 * workers + 1)
@@ -194,6 +213,37 @@ def _finish(
         for v in range(width):
             _sort_row(neighbors, values, at, cursor[v], ids, held, digits, weighted)
             at = cursor[v]
+
+
+@_compiled
+def _renumber(
+    offsets: Array,
+    neighbors: Array,
+    weights: Array,
+    new: Array,
+    old: Array,
+    starts: Array,
+    result: Array,
+    values: Array,
+    first: int,
+    last: int,
+    weighted: bool,
+) -> None:
+    """The rows of the new ids `first` to `last - 1`."""
+    longest = 0
+    for v in range(first, last):
+        longest = max(longest, starts[v + 1] - starts[v])
+    ids = np.empty(longest, result.dtype)
+    held = np.empty(longest if weighted else 0, values.dtype)
+    digits = np.empty(256, np.int64)
+    for v in range(first, last):
+        begin, end = starts[v], starts[v + 1]
+        shift = offsets[old[v]] - begin
+        for e in range(begin, end):
+            result[e] = new[neighbors[e + shift]]
+            if weighted:
+                values[e] = weights[e + shift]
+        _sort_row(result, values, begin, end, ids, held, digits, weighted)
 
 
 @_compiled

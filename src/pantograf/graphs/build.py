@@ -195,6 +195,16 @@ def transpose(rows: Rows, n: int) -> Rows:
     return compress(rows.neighbors, row_numbers(rows), rows.weights, n, rows.neighbors.dtype)
 
 
+def renumber(rows: Rows, new: Array) -> Rows:
+    """The rows of the same edges with vertex v called `new[v]`; parallel edges keep their order."""
+    n, stored = new.size, rows.neighbors.size
+    if stored >= COMPILED_FROM_EDGES:
+        from pantograf.graphs import buckets
+
+        return Rows(*buckets.renumber(rows.offsets, rows.neighbors, rows.weights, new))
+    return compress(new[row_numbers(rows)], new[rows.neighbors], rows.weights, n, rows.neighbors.dtype)
+
+
 def row_numbers(rows: Rows) -> Array:
     """The source of each stored edge."""
     return np.repeat(np.arange(rows.offsets.size - 1, dtype=rows.neighbors.dtype), np.diff(rows.offsets))

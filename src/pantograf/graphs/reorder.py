@@ -38,10 +38,8 @@ def relabeled(graph: Graph, new_ids: Any, name: str | None = None) -> Graph:
         graph.n and (np.bincount(new[(new >= 0) & (new < graph.n)], minlength=graph.n) != 1).any()
     ):
         raise UserError(f"new_ids is no permutation of 0 to {graph.n - 1}", hint="give each vertex a new id of its own")
-    new = new.astype(graph.neighbors.dtype)
-    src, dst, weights = graph.edges()
-    rows = build.compress(new[src], new[dst], weights, graph.n, graph.neighbors.dtype)
-    back = np.argsort(new)
+    rows = build.renumber(graph.rows, new.astype(graph.neighbors.dtype))
+    back = np.argsort(new) if graph.labels is not None or graph.coordinates is not None else None
     return Graph(
         *rows,
         symmetric=graph.symmetric,

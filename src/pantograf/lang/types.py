@@ -132,7 +132,12 @@ class VertexSet(_Handle):
         _outside("a loop over vertices")
 
     def apply(
-        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "", in_place: bool = False
+        self,
+        function: Callable[..., Any],
+        *,
+        modified: Property[Any] | None = None,
+        label: str = "",
+        in_place: bool = False,
     ) -> VertexSet:
         """Call `function(v)` for each vertex; the result, with `modified`, is the set of vertices that were written there.
 
@@ -194,7 +199,12 @@ class Edges(_Handle, Generic[W]):
         _outside("to")
 
     def apply(
-        self, function: Callable[..., Any], *, modified: Property[Any] | None = None, label: str = "", in_place: bool = False
+        self,
+        function: Callable[..., Any],
+        *,
+        modified: Property[Any] | None = None,
+        label: str = "",
+        in_place: bool = False,
     ) -> VertexSet:
         """Call `function(src, dst)` or `function(src, dst, weight)` for each edge.
 

@@ -509,11 +509,10 @@ class ApplyWriter(FunctionWriter):
                 out(f"parts = i64({offsets}.size // ({n} + 1))")
                 stack.enter_context(out.block("for part in range(parts)"))
                 skip = f"part * ({n} + 1) + "
-            with self.dealt(f"({n} + 63) >> 6", 8), out.block("for word in range(first, last)"):
+            with self.dealt(f"({n} + 63) >> 6", 8), self.words(offsets, neighbors, skip, n):
                 if self.mode == "words":
                     out("bits = ZERO")
-                if op.to_ is not None or op.to_filter is not None:
-                    self.find_candidates(offsets, skip, n)
+                if self.narrows():
                     with out.block("while candidates != ZERO"):
                         out("i = i64(word * 64) + i64(trailing_zeros(candidates))")
                         out("candidates &= candidates - ONE")
@@ -541,12 +540,43 @@ class ApplyWriter(FunctionWriter):
         schedule = self.schedule
         return f"{schedule.segments or -schedule.segment_bytes}:{schedule.balance}"
 
-    def find_candidates(self, offsets: str, skip: str, n: str) -> None:
+    def narrows(self) -> bool:
+        """Whether not all destinations are asked for."""
+        assert isinstance(self.op, g.EdgeApplyOp)
+        return self.op.to_ is not None or self.op.to_filter is not None
+
+    @contextmanager
+    def words(self, offsets: str, neighbors: str, skip: str, n: str) -> Iterator[None]:
+        """A loop body for each word of 64 destinations. With a lookahead the candidates of a word are found, and their edges asked
+        for, while those of the word before it are still to come."""
+        out = self.out
+        if not self.narrows() or not self.schedule.lookahead:
+            with out.block("for word in range(first, last)"):
+                if self.narrows():
+                    out("candidates = ZERO")
+                    self.find_candidates("word", "candidates", offsets, skip, n)
+                yield
+            return
+        out("upcoming = ZERO")
+        with out.block("for far in range(first, last + 1)"):
+            out("candidates = upcoming")
+            out("upcoming = ZERO")
+            with out.block("if far < last"):
+                self.find_candidates("far", "upcoming", offsets, skip, n)
+                out("rows = upcoming")
+                with out.block("while rows != ZERO"):
+                    out("i = i64(far * 64) + i64(trailing_zeros(rows))")
+                    out("rows &= rows - ONE")
+                    out(f"prefetch({neighbors}, load({offsets}, {skip}i))")
+            out("word = far - 1")
+            with out.block("if far > first"):
+                yield
+
+    def find_candidates(self, word: str, found: str, offsets: str, skip: str, n: str) -> None:
         """Of the 64 destinations of a word those that are asked for and have in-edges, as bits: without a branch for each."""
         op, out = self.op, self.out
         assert isinstance(op, g.EdgeApplyOp)
-        out("candidates = ZERO")
-        with out.block(f"for i in range(word * 64, min(word * 64 + 64, {n}))"):
+        with out.block(f"for i in range({word} * 64, min({word} * 64 + 64, {n}))"):
             target = self.names.make("candidate")
             out(f"{target} = {self.vid}(i)")
             tests = [f"load({offsets}, {skip}i) != load({offsets}, {skip}i + 1)"]
@@ -555,7 +585,7 @@ class ApplyWriter(FunctionWriter):
             if op.to_filter is not None:
                 tests.append(self.filter(op.to_filter, target))
             bits = " & ".join(f"u64({test})" for test in tests)
-            out(f"candidates |= ({bits}) << u64(i & 63)")
+            out(f"{found} |= ({bits}) << u64(i & 63)")
 
     def pull_one(self, offsets: str, neighbors: str, weights: str, skip: str) -> None:
         """The in-edges of one destination; `skip` leads to the offsets of the part at hand."""

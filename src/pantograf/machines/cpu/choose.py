@@ -28,6 +28,8 @@ LONG = 8
 """From this mean degree on a bitmap of one neighbour list pays for being made."""
 FAR = 1 << 18
 """Places of four bytes that a core's own cache holds: what is read at random from more is asked for early."""
+FARTHER = 1 << 23
+"""Places of four bytes that the cores' common cache holds: asking early for what a gather reads cost more than it saved below."""
 HUB_SHARE = 8
 """A vertex with more than 1 / (threads * HUB_SHARE) of all edges would keep one thread busy while the others wait."""
 
@@ -206,9 +208,11 @@ def _ask_early(op: Operation, given: Traverse, shape: Shape | None) -> tuple[Tra
     edges, vertices = 0, 0
     if shape is not None and isinstance(op, g.EdgeApplyOp) and shape.edges > FAR:
         edges = 8 if given.intersection == "bitmap" else 0
-        vertices = 8 if op.from_ is not None and given.direction == "push" else 0
+        narrowed = op.to_ is not None or op.to_filter is not None
+        sought = op.from_ is not None if given.direction == "push" else narrowed and given.direction != "dense_push"
+        vertices = 8 if sought else 0
     elif shape is not None and isinstance(op, (g.VertexApplyOp, g.WhereOp)):
-        edges = 32 if edge_loops(op) and shape.vertices > FAR else 0
+        edges = 32 if edge_loops(op) and shape.vertices > FARTHER else 0
         vertices = 16 if own_edges(op) and shape.edges > FAR else 0
     chosen: dict[str, int] = {}
     said = []
@@ -239,10 +243,17 @@ def queue_schedule(queue: SSAValue) -> Traverse:
         for name in ("priority", "delta", "buckets", "merge"):
             if getattr(each, name) != getattr(Traverse, name):
                 said.setdefault(name, getattr(each, name))
-    said.setdefault("priority", "eager")
+    said.setdefault("priority", "constant_sum" if _adds_constants(queue) else "eager")
     if said["priority"] != "fused":  # an asynchronous apply may have one of its own
         said.pop("merge", None)
     return Traverse(**said)
+
+
+def _adds_constants(queue: SSAValue) -> bool:
+    """Whether all updates of a queue add one and the same constant: they can be counted, and made once for each vertex."""
+    updates = [use.operation for use in queue.uses if isinstance(use.operation, g.QueueUpdateOp)]
+    added = {op.value.owner.properties["value"] for op in updates if isinstance(op.value.owner, g.ConstantOp)}
+    return len(updates) == 1 and len(added) == 1 and updates[0].kind.data == "sum"
 
 
 def records(module: ModuleOp) -> list[tuple[str, ...]]:

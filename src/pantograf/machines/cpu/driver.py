@@ -71,7 +71,9 @@ class DriverWriter(ContainerWriter):
         self.note_time(BETWEEN)
         targets = ", ".join(self.value(cell) for cell in emitted.reduced)
         self.out(f"{targets}{',' if len(emitted.reduced) == 1 else ''} = {call}" if emitted.reduced else call)
-        self.note_time(op.properties["label"].data)  # type: ignore[attr-defined]
+        part = op.attributes.get("part")
+        way = f".{part.data}" if isinstance(part, StringAttr) else ""
+        self.note_time(op.properties["label"].data + way)  # type: ignore[attr-defined]
 
     def note_time(self, label: str) -> None:
         """Where time is measured: all since this was written before belongs to a label."""
@@ -223,7 +225,7 @@ class DriverWriter(ContainerWriter):
         method = intersection(op, Traverse())
         method = "adaptive" if method == "bitmap" else method
         _, _, first, second = self.rows(op)
-        self.define(op.out, f"intersect_{method}({self.value(op.edges)}, {first}, {second})")
+        self.define(op.out, f"intersect_{method}({', '.join([self.value(op.edges), *first, *second])})")
 
     def write_print(self, op: g.PrintOp) -> None:
         """The first thread prints."""

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from pantograf.ir import graph as g
 from pantograf.ir.functions import canonical, functions_of, relation
 from pantograf.machines.cpu.choose import queue_schedule, schedule_of
+from pantograf.machines.cpu.far import summed_over_edges
 from pantograf.machines.cpu.function import COUNT, Body, Checks
 from pantograf.machines.cpu.keyed import is_keyed
 from pantograf.machines.cpu.order import turned
@@ -186,6 +187,15 @@ class FunctionWriter(Body):
         """Membership."""
         self.define(op.out, f"has_bit({self.members(op.source, 'bits')}.bits, {self.vertex(op.vertex, COUNT, op)})")
 
+    def write_set(self, op: g.SetOp) -> None:
+        """A new value for a variable of the function's own."""
+        summand = None if self.deterministic else summed_over_edges(op)
+        if summand is None:
+            super().write_set(op)
+        else:
+            name = self.value(op.variable)
+            self.out(f"{name} = add_any_order({name}, {self.value(summand)})")
+
     def write_size(self, op: g.SizeOp) -> None:
         """The size of a set or list."""
         self.define(op.out, set_size(self.value(op.source), op.source))
@@ -277,7 +287,10 @@ class FunctionWriter(Body):
     def reduce_local(self, op: g.ReduceOp, name: str, kind: str, value: str, t: str, tracked: bool = True) -> None:
         """Into a local name."""
         if op.out is None and (kind == "sum" or not (tracked and self.is_tracked(op.target))):
-            self.out(f"{name} = {self.combine(kind, name, value, t)}")
+            if kind == "sum" and t[0] == "f" and tracked and not self.deterministic:
+                self.out(f"{name} = add_any_order({name}, {value})")
+            else:
+                self.out(f"{name} = {self.combine(kind, name, value, t)}")
             if tracked and kind == "sum":
                 self.hit(op.target, self.value(op.at[0]))
             return
@@ -390,15 +403,14 @@ class FunctionWriter(Body):
         """Common neighbours, by the method that the schedule names."""
         method = intersection(op, self.schedule)
         graph = self.value(op.edges)
+        a, b, first, second = self.rows(op, turned(op, self.op))
         if method == "bitmap":
             marks = self.parameter("marks", "marks")
-            a, b, first, second = self.rows(op, turned(op, self.op))
             own = f"{marks}[w.tid].bits, {marks}[w.tid].meta, {a}"
-            end = "edge" if self.ends_here(op, b) else first.partition(", ")[2]
-            self.define(op.out, f"intersect_bitmap({graph}, {own}, {end}, {second})")
+            end = "edge" if self.ends_here(op, b) else first[1]
+            self.define(op.out, f"intersect_bitmap({', '.join([graph, own, end, *second])})")
         else:
-            _, _, first, second = self.rows(op)
-            self.define(op.out, f"intersect_{method}({graph}, {first}, {second})")
+            self.define(op.out, f"intersect_{method}({', '.join([graph, *first, *second])})")
 
     def ends_here(self, op: g.IntersectOp, other: str) -> bool:
         """Whether the neighbours below `below` are those that the loop over them has had already."""

@@ -1,4 +1,5 @@
-"""What the functions of an apply will need of memory that the processor cannot foresee, so that it can be asked for early."""
+"""Loops over the edges of a vertex in the functions of an apply: what they read at the far ends, which the processor cannot foresee
+and which can be asked for early, and what they add up."""
 
 from __future__ import annotations
 
@@ -39,6 +40,25 @@ def far_loads(loop: g.ForOp) -> list[tuple[g.NeighborOp, g.LoadOp]]:
                 if isinstance(load, g.LoadOp) and load.at[0] is op.out:
                     found.append((op, load))
     return found
+
+
+def summed_over_edges(op: g.SetOp) -> SSAValue | None:
+    """What a loop over all edges of a vertex adds to a float, of which it does not look at partial sums; none for other assignments.
+    Such a sum has no order: edges have none."""
+    loop, total = op.parent_op(), op.value.owner
+    if not isinstance(loop, g.ForOp) or not any(
+        isinstance(x, g.NeighborOp) and counts_edges(x) for x in loop.body.block.ops
+    ):
+        return None
+    if not isinstance(total, g.BinaryOp) or total.kind.data != "add" or not g.is_float(total.out.type):
+        return None
+    for before, summand in ((total.left, total.right), (total.right, total.left)):
+        read = before.owner
+        if isinstance(read, g.GetOp) and read.variable is op.variable and len(list(read.out.uses)) == 1:
+            touching = [use.operation for use in op.variable.uses if loop.is_ancestor(use.operation)]
+            if len(touching) == 2 and len(list(total.out.uses)) == 1:
+                return summand
+    return None
 
 
 def counts_edges(op: g.NeighborOp | g.WeightOp) -> bool:

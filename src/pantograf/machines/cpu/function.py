@@ -24,6 +24,8 @@ _BITS = {"and": "&", "or": "|", "xor": "^"}
 _CALLS = {"floordiv": "floor_divide", "mod": "modulo", "cdiv": "c_divide", "cmod": "c_modulo", "pow": "power"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
+_TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
 
 @dataclass
 class Checks:
@@ -168,8 +170,12 @@ class Body:
         self.define(op.out, text)
 
     def write_compare(self, op: g.CompareOp) -> None:
-        """A comparison."""
-        self.define(op.out, f"{self.value(op.left)} {_COMPARE[op.kind.data]} {self.value(op.right)}")
+        """A comparison; of two that say the same, the one with a constant last, or with the smaller first."""
+        kind, left, right = op.kind.data, self.value(op.left), self.value(op.right)
+        fixed = [isinstance(v.owner, g.ConstantOp) for v in (op.left, op.right)]
+        if fixed == [True, False] or (fixed == [False, False] and kind in ("gt", "ge")):
+            kind, left, right = _TURNED[kind], right, left
+        self.define(op.out, f"{left} {_COMPARE[kind]} {right}")
 
     def write_select(self, op: g.SelectOp) -> None:
         """A choice between two values."""
@@ -302,7 +308,7 @@ class Body:
         k = self.inside(self.value(op.k), degree, op, counts_edges(op), "from 0 to the degree of the vertex - 1")
         return graph, f"i64(load({graph}.offsets, {v})) + {k}"
 
-    def rows(self, op: g.IntersectOp, turned: bool = False) -> tuple[str, str, str, str]:
+    def rows(self, op: g.IntersectOp, turned: bool = False) -> tuple[str, str, list[str], list[str]]:
         """The two vertices of an intersection (the second first if `turned`), and from where to where their neighbours are looked
         at: those from `below` on are left out of the second's, or of the first's where that costs no search."""
         graph = self.value(op.edges)
@@ -316,7 +322,7 @@ class Body:
                 self.halves.add(form_of(op.edges))
             else:
                 ends[1] = f"row_cut({graph}, {b}, {self.value(op.below)})"
-        return a, b, f"row_start({graph}, {a}), {ends[0]}", f"row_start({graph}, {b}), {ends[1]}"
+        return a, b, [f"row_start({graph}, {a})", ends[0]], [f"row_start({graph}, {b})", ends[1]]
 
     def final(self, op: g.QueueFinishedNodeOp) -> str:
         """Whether the bucket of a vertex is behind the current one."""

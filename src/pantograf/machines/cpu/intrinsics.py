@@ -45,6 +45,16 @@ def load(typing, array, index):
 
 
 @intrinsic
+def add_any_order(typing, a, b):
+    """`a + b` of a sum whose order nobody has fixed: the compiler may keep several partial sums."""
+
+    def generate(context, builder, signature, args):
+        return builder.fadd(args[0], args[1], flags=("reassoc", "nsz"))
+
+    return a(a, a), generate
+
+
+@intrinsic
 def store(typing, array, index, value):
     """`array[index] = value`."""
 

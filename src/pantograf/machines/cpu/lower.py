@@ -87,7 +87,8 @@ def acting_knobs(op: Operation) -> list[str]:
         case g.EdgeApplyOp():
             found = ["direction", "parallelism", "dealing", "grain", "fixpoint", "prefetch", "fuse"]
             found += ["segments", "segment_bytes", "balance"]
-            found += ["frontier", "threshold", "lookahead"] if op.from_ is not None else []
+            found += ["frontier", "threshold"] if op.from_ is not None else []
+            found += ["lookahead"] if not (op.from_ is None and op.to_ is None and op.to_filter is None) else []
             found += ["deduplicate"] if op.out is not None else []
             found += queue if any(isinstance(x, g.QueueUpdateOp) for x in inside) else []
             given = schedule_of(op)

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+REST = 0.001
+"""Seconds after which a thread may wake on another core than it slept on."""
 _idle: list[Team] = []
 _lock = threading.Lock()
 
@@ -29,12 +31,16 @@ class Team:
             threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"pantograf-{number}").start()
 
     def _serve(self, number: int) -> None:
+        rested = 0.0
         while True:
             work = self.inbox[number].get()
+            if time.monotonic() - rested > REST:
+                spread(number, self.size)
             try:
                 self.done.put((number, work(), None))
             except BaseException as error:  # a worker's failure belongs to the caller
                 self.done.put((number, None, error))
+            rested = time.monotonic()
 
     def run(self, work: Callable[[int], Any], stop: Callable[[], None], max_seconds: float | None) -> tuple[Any, bool]:
         """Let every thread do `work(number)`; the first one's answer, and whether the time sufficed."""
@@ -63,6 +69,14 @@ class Team:
         if failure is not None:
             raise failure
         return answer, in_time
+
+
+def spread(number: int, size: int) -> None:
+    """Move this thread to a core of its own, which it may leave again: two that wake on one core would wait for each other."""
+    if 1 < size <= core_count() and hasattr(os, "sched_setaffinity"):
+        cores = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {sorted(cores)[number]})
+        os.sched_setaffinity(0, cores)
 
 
 def borrow(size: int) -> Team:

@@ -34,7 +34,8 @@ class Traverse(Schedule):
     merge         fused, async: the largest own part that a thread goes on with
     intersection  merge two lists, gallop in the longer, a bitmap of one, or auto: merge or gallop by length
     prefetch      how many edges ahead memory is asked for that is read at their far ends (0: not at all; none: chosen)
-    lookahead     how many vertices ahead memory is asked for that holds their edges (0: not at all; none: chosen)
+    lookahead     how many vertices ahead memory is asked for that holds their edges (0: not at all; none: chosen); a pull, unless
+                  it is 0: a word of 64
     threshold     hybrid: pull while the frontier and its out-edges are more than the edges divided by this
     fuse          names of properties that lie side by side in memory, a record for each vertex
     """
@@ -121,8 +122,8 @@ class Traverse(Schedule):
                 "fixpoint=rounds, or direction=push",
             ),
             (
-                self.lookahead is not None and self.direction in ("pull", "dense_push"),
-                f"cpu.lookahead is for pushing from a list, and the direction is {self.direction}",
+                self.lookahead is not None and self.direction == "dense_push",
+                f"cpu.lookahead is for pulling, or pushing from a list, and the direction is {self.direction}",
                 "direction=push, or leave lookahead out",
             ),
             (
@@ -161,7 +162,8 @@ class Traverse(Schedule):
         """The same in one direction, without what is said for others."""
         kept: dict[str, object] = {"direction": direction}
         other = ["segments", "segment_bytes", "balance"] if direction in ("push", "dense_push") else []
-        other += ["fixpoint", "merge", "lookahead"] if direction != "push" else ["frontier"]
+        other += ["fixpoint", "merge"] if direction != "push" else ["frontier"]
+        other += ["lookahead"] if direction == "dense_push" else []
         other += ["threshold"] if direction != "hybrid" else []
         kept |= {f.name: f.default for f in dataclasses.fields(self) if f.name in other}
         if self.priority == "fused":

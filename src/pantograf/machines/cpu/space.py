@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHOICES: dict[str, tuple[Any, ...]] = {
     "direction": ("push", "dense_push", "pull", "hybrid"),
     "priority": ("eager", "lazy", "fused", "constant_sum"),
-    "prefetch": (0, 16),
+    "prefetch": (None, 16),
     "segments": (0, 8),
     "balance": ("vertex",),
 }
@@ -29,6 +29,7 @@ NUMBERS: dict[str, tuple[int, ...]] = {
     "threshold": (4, 100),
     "merge": (100, 10000),
     "prefetch": (4, 64),
+    "lookahead": (0, 4, 32),
     "segments": (2, 32),
 }
 """Numbers that code takes when it runs: each value once, in the plainest schedule that takes it. They suit any other as well."""

@@ -17,7 +17,7 @@ from pantograf.ir import graph as g
 _LOCALS = (
     "w i32 i64 u32 u64 f32 f64 np njit range min max abs len first last phase size limit grain gathered base changed wrote edge "
     "end word bits looked seen part parts thread tail hub hub_count before dealing chunk edge_start edge_end alone second count "
-    "timer stamp candidates few far"
+    "timer stamp candidates few far upcoming rows"
 )
 
 

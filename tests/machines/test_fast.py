@@ -1,0 +1,302 @@
+"""What makes the CPU fast is right, and follows from the program and the graph: nothing here is timed."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+import pantograf as pg
+from pantograf import algorithms
+from pantograf.machines.cpu import Cpu
+from pantograf.machines.cpu.choose import Shape
+
+HEAD = "import pantograf as pg\nfrom pantograf import Edges, Vertex, Weight, f64, i32, i64, inf\n\n@pg.program\ndef"
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Undirected, with loops and parallel edges: what a simple graph would hide."""
+    rng = np.random.default_rng(5)
+    src, dst = rng.integers(0, 40, 260), rng.integers(0, 40, 260)
+    return pg.Graph.from_edges(np.concatenate([src, dst]), np.concatenate([dst, src]), n=70)
+
+
+def rows(graph):
+    return [sorted(graph.neighbors[a:b].tolist()) for a, b in zip(graph.offsets[:-1], graph.offsets[1:], strict=True)]
+
+
+# --- halves of rows
+
+
+@pytest.mark.parametrize("test", ["dst < src", "src > dst", "dst > src", "src < dst", "dst <= src", "dst != src"])
+def test_a_guard_on_two_ends_halves_the_loop_and_keeps_the_answer(graph, test):
+    program = pg.parse(
+        f"""{HEAD} count(edges: Edges):
+    found = i64(0)
+    def look(src, dst):
+        nonlocal found
+        if {test}:
+            found += i64(src) * 100 + i64(dst)
+    edges.apply(look)
+    return found
+"""
+    )
+    result = program.on("cpu{threads=2}")(graph)
+    wanted = [(s, d) for s, row in enumerate(rows(graph)) for d in row if eval(test, {"src": s, "dst": d})]
+    assert result.found == sum(100 * s + d for s, d in wanted)
+    one_sided = "=" not in test
+    loops = sum(s == d for s, row in enumerate(rows(graph)) for d in row)
+    spared = {"<": loops, ">": loops}.get(test[4] if test.startswith("src") else test[4], 0)
+    assert result.stats["edges_processed"] <= (len(wanted) + spared if one_sided else graph.m)
+    if not one_sided:
+        assert result.stats["edges_processed"] == graph.m
+
+
+@pytest.mark.parametrize("method", ["merge", "gallop", "bitmap", "auto"])
+@pytest.mark.parametrize("below", ["", "below=src", "below=dst", "below=Vertex(20)"])
+@pytest.mark.parametrize("pair", ["src, dst", "dst, src"])
+def test_intersections_are_sets_of_common_neighbours(graph, method, below, pair):
+    program = pg.parse(
+        f"""{HEAD} common(edges: Edges):
+    found = edges.vertices.property(i64, 0)
+    def look(src, dst):
+        found[src] += edges.intersect({pair}{", " + below if below else ""})
+    edges.apply(look, label="look")
+    return found
+"""
+    )
+    result = program.scheduled({"look": f"cpu{{intersection={method}}}"}).on("cpu{threads=2}")(graph)
+    every = rows(graph)
+    expected = np.zeros(graph.n, np.int64)
+    for src, row in enumerate(every):
+        for dst in row:
+            limit = {"": graph.n, "below=src": src, "below=dst": dst}.get(below, 20)
+            expected[src] += sum(v < limit for v in set(every[src]) & set(every[dst]))
+    assert np.array_equal(result.found, expected)
+
+
+def test_a_long_mean_row_is_met_with_a_bitmap_a_short_one_is_merged():
+    on = Cpu(threads=2)
+    short = "\n".join(on.explain(algorithms.triangles, pg.load("grid{rows=20, columns=20}")))
+    long = "\n".join(on.explain(algorithms.triangles, pg.load("uniform{scale=10, degree=16}")))
+    assert "bitmap" not in short
+    assert "intersects by a bitmap of the vertex that stays: the mean degree is" in long
+    assert "intersect_bitmap" in on.show(algorithms.triangles, pg.load("uniform{scale=10, degree=16}"), "source")
+
+
+# --- queues
+
+
+def keyed(body, graph=None):
+    program = pg.parse(f"{HEAD} {body}")
+    return "_keyed(" in Cpu().show(program if graph is None else program.for_graph(graph), graph, "source")
+
+
+SEARCH = """walk(edges: Edges[Weight], source: Vertex, delta: Weight = 1):
+    far = edges.vertices.property({kind}, inf)
+    queue = pg.priority_queue(far, lowest_first=True, delta=delta)
+    def relax(src, dst, weight):
+        queue.update_min(dst, far[src] + weight)
+    {start}
+    while queue:
+        edges.from_(queue.pop()).apply(relax, label="relax")
+        {more}
+    return far
+"""
+
+
+def test_entries_carry_their_priority_only_where_none_can_come_twice():
+    plain = SEARCH.format(kind="Weight", start="queue.add(source, 0)", more="pass")
+    assert keyed(plain)
+    assert not keyed(SEARCH.format(kind="Weight", start="queue.add(source, 0); queue.add(Vertex(0), 0)", more="pass"))
+    assert not keyed(SEARCH.format(kind="Weight", start="queue.add(source, 0)", more="queue.add(source, 0)"))
+    wide = pg.load("grid{rows=4, columns=4}").with_weights(np.arange(1.0, 49.0))
+    assert not keyed(plain, wide), "a float and a vertex do not fit one word"
+    assert "_keyed(" not in Cpu().show(algorithms.kcore, None, "source")
+    lazy = algorithms.sssp.scheduled({"relax": "cpu{priority=lazy}"})
+    assert "_keyed(" not in Cpu().show(lazy, None, "source")
+
+
+@pytest.mark.parametrize("schedule", ["cpu", "cpu{priority=fused, merge=3}", "cpu{buckets=2}", "cpu{parallelism=edge}"])
+@pytest.mark.parametrize("delta", [1, 3, 100000])
+def test_keyed_queues_find_shortest_paths(schedule, delta):
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = pg.load("kronecker{scale=9, degree=6, seed=4}").with_weights("random{low=1, high=40, seed=2}")
+    ready = algorithms.sssp.scheduled({"relax": schedule}).compile(graph, on="cpu{threads=2}")
+    for source in (0, 3, 77):
+        found = ready(source=source, delta=delta).distance
+        exact = dijkstra(graph.to_scipy(), indices=source)
+        assert np.array_equal(np.where(found == 2**31 - 1, np.inf, found), exact)
+
+
+def test_a_keyed_queue_gives_each_bucket_once_as_the_reference_does():
+    program = pg.parse(
+        f"""{HEAD} buckets(edges: Edges[Weight], source: Vertex, delta: Weight = 4):
+    far = edges.vertices.property(Weight, inf)
+    queue = pg.priority_queue(far, lowest_first=True, delta=delta)
+    popped = i64(0)
+    rounds = i64(0)
+    def relax(src, dst, weight):
+        queue.update_min(dst, far[src] + weight)
+    queue.add(source, 0)
+    while queue:
+        bucket = queue.pop()
+        popped += bucket.size
+        rounds += 1
+        edges.from_(bucket).apply(relax)
+    return far, popped, rounds
+"""
+    )
+    graph = pg.load("grid{rows=9, columns=7}").with_weights("random{low=1, high=9, seed=3}")
+    one, other = (program.on(m)(graph, source=5) for m in ("reference", "cpu{threads=1}"))
+    assert (one.popped, one.rounds) == (other.popped, other.rounds)
+    assert np.array_equal(one.far, other.far)
+
+
+# --- in place, sums, memory
+
+
+def test_in_place_calls_see_what_others_wrote():
+    program = pg.parse(
+        f"""{HEAD} compress(edges: Edges, once: bool):
+    up = edges.vertices.property(Vertex, pg.none)
+    def name(v):
+        up[v] = edges.neighbor(v, 0) if edges.degree(v) > 0 else v
+    def shorten(v):
+        up[v] = up[up[v]]
+    edges.vertices.apply(name)
+    if once:
+        edges.vertices.apply(shorten, in_place=True, label="in_place")
+    else:
+        edges.vertices.apply(shorten, label="after")
+    return up
+"""
+    )
+    path = pg.Graph.from_edges(np.arange(1, 64), np.arange(63), n=64)  # each vertex points at the one before
+    for machine in ("reference", "cpu{threads=1}"):
+        ready = program.on(machine)
+        assert np.array_equal(ready(path, once=False).up, np.maximum(np.arange(64) - 2, 0))
+        assert (ready(path, once=True).up == 0).all(), "in order, each call sees the one before"
+
+
+def test_sums_over_edges_have_an_order_only_where_it_is_asked_for():
+    assert "add_any_order" in Cpu().show(algorithms.pagerank, None, "source")
+    assert "add_any_order" in Cpu().show(algorithms.pagerank_in_place, None, "source")
+    assert "add_any_order" not in Cpu(deterministic=True).show(algorithms.pagerank, None, "source")
+    kept = pg.parse(
+        f"""{HEAD} running(edges: Edges):
+    x = edges.vertices.property(f64, 1)
+    top = edges.vertices.property(f64, 0)
+    def look(v):
+        total = f64(0)
+        for k in range(edges.degree(v)):
+            total += x[edges.neighbor(v, k)]
+            top[v] = total
+    edges.vertices.apply(look)
+    return top
+"""
+    )
+    assert "add_any_order" not in Cpu().show(kept, None, "source"), "partial sums are looked at"
+
+
+def test_the_memory_of_a_result_is_used_again_when_nobody_has_it():
+    graph = pg.load("uniform{scale=10}")
+    ready = algorithms.bfs_depth.compile(graph, on="cpu{threads=2}")
+    first = ready(source=1).depth
+    part, address, kept = first[5:9], first.ctypes.data, first.copy()
+    del first
+    others = {ready(source=s).depth.ctypes.data for s in range(2, 8)}
+    assert address not in others, "a part of it is still held"
+    assert np.array_equal(part, kept[5:9])
+    del part
+    assert address in {ready(source=s).depth.ctypes.data for s in range(2, 8)}
+
+
+def test_profile_splits_the_time_of_a_run_by_label():
+    graph = pg.load("kronecker{scale=10, seed=1}")
+    result = algorithms.bfs.on("cpu{threads=2, profile=true}")(graph, source=int(np.argmax(graph.out_degrees)))
+    spent = {name: value for name, value in result.stats.items() if name.startswith("seconds.")}
+    assert set(spent) == {"seconds.between", "seconds.traverse.dense", "seconds.traverse.sparse"}
+    assert all(value >= 0 for value in spent.values())
+    assert 0 < sum(spent.values()) <= result.stats["seconds"]
+    assert not [name for name in algorithms.bfs.on("cpu")(graph, source=0).stats if name.startswith("seconds.")]
+
+
+def test_a_thread_may_leave_the_core_that_it_was_moved_to():
+    if not hasattr(os, "sched_getaffinity"):
+        pytest.skip("this system has no affinity of threads")
+    import threading
+
+    from pantograf.machines.cpu import pool
+
+    found = []
+
+    def look():
+        pool.spread(0, 2)
+        found.append(os.sched_getaffinity(0))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found == [os.sched_getaffinity(0)]
+
+
+def test_memory_is_asked_for_early_only_in_large_graphs():
+    def explained(program, vertices, edges):
+        from pantograf.machines.cpu.choose import CpuQuery, choose
+        from pantograf.machines.cpu.lower import lower
+
+        shape = Shape(vertices, edges, edges / vertices, 100, 2)
+        module = lower(program.module, {}, CpuQuery(False, shape))
+        return " ".join(choose(op, False, shape).reason for op in module.walk() if "label" in op.properties)
+
+    assert "8 vertices ahead" in explained(algorithms.bfs, 1 << 20, 1 << 24)
+    assert "ahead" not in explained(algorithms.bfs, 1 << 10, 1 << 14)
+    assert "16 vertices ahead" in explained(algorithms.cc_afforest, 1 << 20, 1 << 24)
+    assert "32 edges ahead" in explained(algorithms.pagerank_in_place, 1 << 24, 1 << 28)
+    assert "edges ahead" not in explained(algorithms.pagerank_in_place, 1 << 20, 1 << 24)
+
+
+def shape_of(text):
+    """Emitted text with every name replaced by its number in the order of appearance."""
+    import re
+
+    seen = {}
+    text = re.sub(r'""".*?"""', "", text, flags=re.S)
+    return re.sub(r"(?<![\w.])[A-Za-z_]\w*", lambda m: seen.setdefault(m.group(), f"n{len(seen)}"), text)
+
+
+COPIES = {
+    "triangles": """corners(links: Edges):
+    sorted_links = links.relabel()
+    total = i64(0)
+    def shut(far, near):
+        nonlocal total
+        if far > near:
+            total += sorted_links.intersect(near, far, below=near)
+    sorted_links.apply(shut)
+    return total
+""",
+    "bfs": """tree(links: Edges, root: Vertex):
+    above = links.vertices.property(Vertex, pg.none)
+    def step(here, there):
+        above[there] = here
+    above[root] = root
+    wave = pg.vertex_set(root)
+    while wave.size > 0:
+        wave = links.from_(wave).to(lambda v: above[v] == pg.none).apply(step, modified=above)
+    return above
+""",
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize("text", ["kronecker{scale=9, degree=16}", "grid{rows=12, columns=12}"])
+def test_rewritten_copies_of_boxed_programs_emit_the_same_code(name, text):
+    graph = pg.load(text)
+    copy = pg.parse(f"{HEAD} {COPIES[name]}")
+    one, other = (shape_of(Cpu(threads=2).show(p, graph, "source")) for p in (copy, getattr(algorithms, name)))
+    assert one == other
