@@ -78,13 +78,16 @@ def bucket_width(graph: Graph) -> int | float:
     """A `delta` that suits a graph: four mean weights, shared by the edges of a vertex; of whole numbers a power of two.
 
     A vertex with many edges soon has a better way to each neighbour, so that wide buckets do work that is thrown away (on a uniform
-    graph of degree 32 three times that of narrow ones); with few edges narrow buckets only cost rounds.
+    graph of degree 32 three times that of narrow ones); with few edges narrow buckets only cost rounds. The degree that counts lies
+    between that of a vertex and that of an edge's end, which is far greater where there are hubs.
     """
     assert graph.weights is not None
-    width = 4 * float(graph.weights.mean(dtype=np.float64)) * graph.n / graph.m if graph.m else 1.0
+    degrees = graph.out_degrees.astype(np.float64)
+    degree = np.sqrt((degrees**2).mean()) if graph.m else 1.0  # the geometric mean of the two means
+    width = 4 * float(graph.weights.mean(dtype=np.float64)) / degree if graph.m else 1.0
     if graph.weights.dtype.kind in "iub":
         return 1 << (max(1, round(width)).bit_length() - 1)
-    return width if width > 0 else 1.0
+    return float(width) if width > 0 else 1.0
 
 
 algorithm = Algorithm(

@@ -171,6 +171,13 @@ def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool, shape: S
             f"{degree}the first write settles a destination, so pulling stops there while many sources are active",
         )
     reduced = writes and all(a.kind == "reduce" and a.index == "dst" for a in writes)
+    summed = reduced and all(isinstance(a.op, g.ReduceOp) and a.op.kind.data == "sum" for a in writes)
+    if op.from_ is not None and summed and shape is not None and shape.mean_degree >= LOW_DEGREE:
+        return (
+            "hybrid",
+            f"the mean degree is {shape.mean_degree:.1f}, at least {LOW_DEGREE:g}; every edge adds to its destination, which takes "
+            "no atomics in a pull",
+        )
     if op.from_ is None and op.from_filter is None and reduced:
         return "pull", "every edge is visited and writes its destination only: pulling needs no atomics"
     return "push", "the out-edges of the active vertices alone are visited"
