@@ -2,7 +2,8 @@
 
 A vertex is linked to a lesser one, never to a greater, so that the least vertex of a component names it in the end. The
 first link of each vertex races with no other; later ones compare and swap, and see each other at once: racy by intent,
-and right in any order. The largest component is guessed from a sample; a wrong guess costs time alone.
+and right in any order. The largest component is elected by a sample, in which it wins if it has more than half of the
+votes; another winner costs time alone.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
     """Weakly connected components: for each vertex the least of its component. The `first` edges of each are linked first."""
     n = edges.vertices.size
     component = edges.vertices.property(Vertex, pg.none)
-    seen = edges.vertices.property(i32, 0)
     giant = Vertex(0)
 
     def name(v):
@@ -54,6 +54,17 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
                 above = component[root]
             component[v] = root
 
+    def elect(v):
+        nonlocal giant
+        chosen = v
+        votes = 0
+        for sample in range(SAMPLES):
+            found = component[Vertex(i64(pg.random(seed, sample) * n))]
+            if votes == 0:
+                chosen = found
+            votes += 1 if chosen == found else -1
+        giant = max(giant, chosen)
+
     def outside(v):
         return component[v] != giant
 
@@ -63,13 +74,7 @@ def cc_afforest(edges: Edges, first: i32 = 2, seed: i64 = 1):
         edges.vertices.apply(link_one, label="link")
         edges.vertices.apply(compress, in_place=True, label="compress")
     if n > 0:
-        for sample in pg.par_range(0, SAMPLES):
-            seen[component[Vertex(i64(pg.random(seed, sample) * n))]] += 1
-        most = seen.max()
-        for sample in pg.par_range(0, SAMPLES):
-            found = component[Vertex(i64(pg.random(seed, sample) * n))]
-            if seen[found] == most:
-                giant = max(giant, found)
+        pg.vertex_set(giant).apply(elect)
     rest = edges.vertices.where(outside)
     edges.from_(rest).apply(link, label="finish")
     edges.transpose().from_(rest).apply(link, label="finish_back")

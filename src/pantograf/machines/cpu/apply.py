@@ -353,10 +353,11 @@ class ApplyWriter(FunctionWriter):
         self.out(f"{far} = load({neighbors}, min(edge + {ahead}, {neighbors}.size - 1))")
         for array, place in wanted:
             self.out(f"prefetch({array}, {place.format(far)})")
-        for graph in dict.fromkeys(self.value(x.edges) for x in self.far_rows(other)):
+        for graph, halved in dict.fromkeys((self.value(x.edges), x.below is other) for x in self.far_rows(other)):
             near = self.names.make("near")
+            start = f"half_start({graph}, {near})" if halved else f"row_start({graph}, {near})"
             self.out(f"{near} = load({neighbors}, min(edge + {ahead} // 2, {neighbors}.size - 1))")
-            self.out(f"prefetch({graph}.neighbors, load({graph}.offsets, {near}))")
+            self.out(f"prefetch({graph}.neighbors, {start})")
 
     def look_ahead(self, graph: str, sources: str) -> None:
         """On the way along a list of sources: ask early for where the edges of a later one are, and for those of a nearer one."""
@@ -417,10 +418,10 @@ class ApplyWriter(FunctionWriter):
                     place = f"i64({{}}) * {wide.size.data}" if isinstance(wide, g.VectorType) else "{}"
                     wanted[array, place] = None
             for inner in function.operations():
-                if isinstance(inner, (g.DegreeOp, g.NeighborOp, g.IntersectOp)) and other in inner.operands:
-                    wanted[f"{self.value(inner.operands[0])}.offsets", "{}"] = None
                 if isinstance(inner, g.IntersectOp) and inner.below is other:
-                    wanted[f"{self.value(inner.edges)}.middles", "{}"] = None
+                    wanted[f"{self.value(inner.edges)}.middles", "2 * i64({})"] = None
+                elif isinstance(inner, (g.DegreeOp, g.NeighborOp, g.IntersectOp)) and other in inner.operands:
+                    wanted[f"{self.value(inner.operands[0])}.offsets", "{}"] = None
         return list(wanted)
 
     def far_rows(self, other: SSAValue) -> list[g.IntersectOp]:

@@ -404,11 +404,12 @@ class FunctionWriter(Body):
         method = intersection(op, self.schedule)
         graph = self.value(op.edges)
         a, b, first, second = self.rows(op, turned(op, self.op))
+        if self.ends_here(op, b):
+            first[1] = "edge"
         if method == "bitmap":
             marks = self.parameter("marks", "marks")
             own = f"{marks}[w.tid].bits, {marks}[w.tid].meta, {a}"
-            end = "edge" if self.ends_here(op, b) else first[1]
-            self.define(op.out, f"intersect_bitmap({', '.join([graph, own, end, *second])})")
+            self.define(op.out, f"intersect_bitmap({', '.join([graph, own, first[1], *second])})")
         else:
             self.define(op.out, f"intersect_{method}({', '.join([graph, *first, *second])})")
 

@@ -314,15 +314,17 @@ class Body:
         graph = self.value(op.edges)
         pair = (op.b, op.a) if turned else (op.a, op.b)
         a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in pair)
+        starts = [f"row_start({graph}, {v})" for v in (a, b)]
         ends = [f"row_end({graph}, {v})" for v in (a, b)]
         if op.below is not None:
             halved = next((i for i in (1, 0) if same_value(op.below, pair[i])), None)
             if halved is not None:
+                starts[halved] = f"half_start({graph}, {(a, b)[halved]})"
                 ends[halved] = f"row_middle({graph}, {(a, b)[halved]})"
                 self.halves.add(form_of(op.edges))
             else:
                 ends[1] = f"row_cut({graph}, {b}, {self.value(op.below)})"
-        return a, b, [f"row_start({graph}, {a})", ends[0]], [f"row_start({graph}, {b})", ends[1]]
+        return a, b, [starts[0], ends[0]], [starts[1], ends[1]]
 
     def final(self, op: g.QueueFinishedNodeOp) -> str:
         """Whether the bucket of a vertex is behind the current one."""

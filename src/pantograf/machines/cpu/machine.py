@@ -215,7 +215,8 @@ class CpuRunnable:
             if need.source in self.plan.pulls or need.kind == "segments":
                 inward = self.arrays(graph.transposed())
             offsets, neighbors, weights = self.arrays(graph)
-            middles = middles_of(graph).astype(offsets.dtype) if halved else offsets[:0]
+            pairs = np.stack([graph.offsets[:-1], middles_of(graph)], 1) if halved else graph.offsets[:0]
+            middles = np.ascontiguousarray(pairs, offsets.dtype).reshape(-1)
             self._forms[key] = Csr(offsets, neighbors, weights, middles, *inward)
         return self._forms[key]
 

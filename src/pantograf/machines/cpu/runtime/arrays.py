@@ -22,8 +22,8 @@ from pantograf.machines.cpu.runtime.threads import (
 
 
 class Csr(NamedTuple):
-    """A graph: out-edges, where in each row the neighbours from the vertex's own number on start (if something asks for that),
-    and, if something pulls, in-edges."""
+    """A graph: out-edges; if something asks for that, where each row starts and where in it the neighbours from the vertex's own
+    number on do; and, if something pulls, in-edges."""
 
     offsets: Any
     neighbors: Any

@@ -26,9 +26,15 @@ def row_end(g, v):
 
 
 @njit(**OPTIONS)
+def half_start(g, v):
+    """Where they start, from where `row_middle` is beside it in memory."""
+    return np.int64(load(g.middles, 2 * np.int64(v)))
+
+
+@njit(**OPTIONS)
 def row_middle(g, v):
     """Where those start that are not below the vertex itself."""
-    return np.int64(load(g.middles, v))
+    return np.int64(load(g.middles, 2 * np.int64(v) + 1))
 
 
 @njit(**OPTIONS)
