@@ -101,8 +101,10 @@ class ApplyWriter(FunctionWriter):
         if self.mode == "list":
             if self.spills:
                 out("finish_spilled(w, phase, out)")
+            elif self.marks:
+                out("finish_marked(w, phase, out)")
             else:
-                out(f"finish(w, out, load(w.sync, TAIL + phase), 1, {int(self.marks)}, 0)")
+                out("finish(w, out, load(w.sync, TAIL + phase), 1, 0, 0)")
         elif self.mode in ("bits", "words"):
             out("finish(w, out, total(w, phase, 15), 0, 1, 0)")
         for queue, settle in self.settling.items():

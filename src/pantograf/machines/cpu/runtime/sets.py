@@ -24,6 +24,7 @@ from pantograf.machines.cpu.runtime.threads import (
 )
 
 SIZE, LIST, BITS, BOOLS, INDEX = 0, 1, 2, 3, 4  # words of Set.meta
+CROWDED = 16  # a set of more than one in so many vertices is walked in the order of memory
 ONE, ZERO, SIX, SIXTY_THREE = np.uint64(1), np.uint64(0), np.uint64(6), np.uint64(63)
 
 
@@ -57,6 +58,14 @@ def finish(w, members, size, has_list, has_bits, has_bools):
         store(members.meta, BITS, has_bits)
         store(members.meta, BOOLS, has_bools)
     barrier(w)
+
+
+@njit(**OPTIONS)
+def finish_marked(w, phase, members):
+    """State what a set holds whose members were marked. If they are many, the list in the order of their coming is given up: one made
+    of the marks is in the order of memory. Called by all between two barriers; ends with one."""
+    size = load(w.sync, TAIL + phase)
+    finish(w, members, size, np.int64(size * CROWDED < members.ids.size), 1, 0)
 
 
 @njit(**OPTIONS)
