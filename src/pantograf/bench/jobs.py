@@ -185,7 +185,7 @@ JOBS = (
     ),
     Job(
         "pagerank",
-        ("pagerank",),
+        ("pagerank_in_place", "pagerank"),
         0,
         lambda graph, sources: tuple(_oracle("pagerank", "stationary")(graph, DAMPING, s) for s in (True, False)),
         judge_ranks,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pantograf.graphs import Graph
     from pantograf.machine import Executable
 
-ALGORITHMS = ("bfs", "sssp", "pagerank", "cc_afforest", "bc", "triangles")
+ALGORITHMS = ("bfs", "sssp", "pagerank_in_place", "cc_afforest", "bc", "triangles")
 SUITES = {
     "small": ("kronecker{scale=14}", "uniform{scale=14}", "grid{rows=128, columns=128}"),
     "gap": (

@@ -103,7 +103,8 @@ class ContainerWriter(LevelWriter):
         knobs = queue_schedule(op.out)
         priority = self.value(op.priority)
         _, dtype = element_of(op.priority, self.wide)
-        store = self.need(f"{op.out.name_hint or 'queue'}_store", Need("queue", dtype, count=knobs.buckets))
+        flags = 0 if is_keyed(op.out, self.wide) else 1
+        store = self.need(f"{op.out.name_hint or 'queue'}_store", Need("queue", dtype, flags, knobs.buckets))
         name = self.names.make(op.out.name_hint or "queue")
         self.text[op.out] = name
         t = scalar_type(op.priority.type.element, self.wide)  # type: ignore[attr-defined]

@@ -58,7 +58,7 @@ class Scratch:
                 case "ids":
                     bytes_here = ids
                 case "queue":
-                    bytes_here = ids + 5
+                    bytes_here = ids + 5 * need.width
                 case "stamps":
                     bytes_here = 8 * need.width
                 case _:
@@ -184,7 +184,7 @@ class Scratch:
         meta = np.zeros(8, np.int64)
         meta[r.OPEN] = need.count
         own = np.zeros(threads * r.QUEUE_ROW, np.int64)
-        flags, touched = room(self.n, "uint8"), room(self.n, "uint32")
+        flags, touched = room(self.n * need.width, "uint8"), room(self.n * need.width, "uint32")
         return r.Queue(room(0, need.dtype), np.zeros(1, need.dtype), flags, touched, vectors, own, meta)
 
     # --- a run

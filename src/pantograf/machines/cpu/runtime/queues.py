@@ -83,12 +83,13 @@ def start_queue(w, q, delta, shift, highest, lazy, null, everything, n):
     store(q.own, own + LOWEST, load(q.meta, OPEN))
     store(q.own, own + OTHERS_LOWEST, NOTHING)
     store(q.own, own + QUEUED, 0)
-    low, high = share(w, 0, n)
+    low, high = share(w, 0, q.flags.size)
     for v in range(low, high):
         store(q.flags, v, 0)
         store(q.touched, v, 0)
     barrier(w)
     if everything:
+        low, high = share(w, 0, n)
         for v in range(low, high):
             priority = load(q.priority, v)
             if priority != null:
