@@ -14,23 +14,25 @@ import argparse
 import importlib
 import statistics
 import time
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
 import pantograf as pg
 from pantograf import algorithms
+from pantograf.algorithms import Algorithm
 from pantograf.bench.jobs import fixed_sources
 from pantograf.bench.trials import ratio
 from pantograf.machine import find as find_machine
 
 NAMES = ("bfs", "sssp", "pagerank", "cc_afforest", "bc", "triangles")
 GRAPHS = ("kronecker{scale=16}", "uniform{scale=16}", "grid{rows=256, columns=256}")
-RESULTS = {"bfs": "parent", "sssp": "distance", "pagerank": "rank", "bc": "centrality", "cc_afforest": "component"}
+SET = 16  # sources, where a program takes several
 
 
-def compare(name: str, text: str, options: argparse.Namespace) -> None:
+def compare(box: Algorithm, text: str, options: argparse.Namespace) -> None:
     """Measure one program on one graph, and print."""
-    box = algorithms.find(name)
+    name = box.name
     graph = box.prepare(pg.load(text))
     program = (
         box.program.scheduled(dict(s.split("=", 1) for s in options.schedule)) if options.schedule else box.program
@@ -39,14 +41,13 @@ def compare(name: str, text: str, options: argparse.Namespace) -> None:
     threads = machine.thread_count
     ready = program.compile(graph, on=machine)
     kernel = importlib.import_module(f"kernels.{name}").Kernel(graph, threads)
-    calls = []
-    for source in fixed_sources(graph, options.trials):
-        given = box.arguments(graph)
-        if "source" in given:
-            given["source"] = source
-        calls.append(given)
+    calls, sources = [], fixed_sources(graph, SET * options.trials)
+    for trial in range(options.trials):
+        starts = {"source": sources[trial], "sources": sorted(set(sources[SET * trial : SET * (trial + 1)]))}
+        calls.append({key: starts.get(key, value) for key, value in box.arguments(graph).items()})
     for given in calls[:2]:
-        for found in (ready(**given).values, {RESULTS.get(name, "triangles"): kernel(**given)}):
+        values = ready(**given).values
+        for found in (values, dict.fromkeys(values, kernel(**given))):
             if wrong := box.check(graph, given, SimpleNamespace(**found)):  # type: ignore[arg-type]
                 raise SystemExit(f"{name} on {text}: {wrong[0]}")
     ours: list[float] = []
@@ -66,21 +67,22 @@ def compare(name: str, text: str, options: argparse.Namespace) -> None:
     )
 
 
-def main() -> None:
+def main(text: str | None, boxes: Mapping[str, Algorithm]) -> None:
     """Print one line for each program and graph."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="*", default=NAMES, metavar="PROGRAM", help=", ".join(NAMES))
+    names = ", ".join(boxes)
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", default=list(boxes), metavar="PROGRAM", help=names)
     parser.add_argument("--graph", "-g", action="append", help="an undirected one; may be repeated")
     parser.add_argument("--trials", type=int, default=15)
     parser.add_argument("--threads", type=int)
     parser.add_argument("--schedule", "-s", action="append", default=[], metavar="LABEL=SPEC")
     options = parser.parse_args()
-    if unknown := set(options.programs) - set(NAMES):
-        parser.error(f"there is no kernel for {', '.join(sorted(unknown))}; there are: {', '.join(NAMES)}")
-    for text in options.graph or GRAPHS:
+    if unknown := set(options.programs) - set(boxes):
+        parser.error(f"there is no kernel for {', '.join(sorted(unknown))}; there are: {names}")
+    for graph in options.graph or GRAPHS:
         for name in options.programs:
-            compare(name, text, options)
+            compare(boxes[name], graph, options)
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, {name: algorithms.find(name) for name in NAMES})

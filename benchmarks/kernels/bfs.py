@@ -1,7 +1,7 @@
 """Breadth-first search with parents: top-down from a queue, bottom-up by bitmaps without atomics while the frontier is large.
 
 A race between two parents of a vertex is left as it is: a vertex may stand in the queue twice. Levels of few vertices are run
-by one thread without barriers.
+by one thread without barriers. Where `label` is an array and not None, a vertex takes its parent's label instead of its id.
 """
 
 from __future__ import annotations
@@ -39,6 +39,14 @@ def degree(offsets, v):
 
 
 @njit(**OPTIONS)
+def given(label, u):
+    """What a vertex gives to those it finds; which of both is known when this is compiled."""
+    if label is None:
+        return u
+    return load(label, u)
+
+
+@njit(**OPTIONS)
 def set_bit(bits, v):
     """Put a vertex into a bitmap."""
     atomic_or(bits, np.int64(v) >> 6, ONE << np.uint64(v & 63))
@@ -54,7 +62,7 @@ def ask_ahead(offsets, neighbors, queue, i, end):
 
 
 @njit(**OPTIONS)
-def serial_levels(offsets, neighbors, parent, queue, begin_at, end, left, edges, limit):
+def serial_levels(offsets, neighbors, parent, label, queue, begin_at, end, left, edges, limit):
     """Levels while they are small: where the queue begins and ends, the edges that are left, the edges of the frontier."""
     while begin_at < end and end - begin_at < SERIAL and edges <= limit:
         left -= edges
@@ -63,10 +71,11 @@ def serial_levels(offsets, neighbors, parent, queue, begin_at, end, left, edges,
         for i in range(begin_at, end):
             ask_ahead(offsets, neighbors, queue, i, end)
             u = load(queue, i)
+            mine = given(label, u)
             for e in range(np.int64(load(offsets, u)), np.int64(load(offsets, np.int64(u) + 1))):
                 v = load(neighbors, e)
                 if load(parent, v) < 0:
-                    store(parent, v, u)
+                    store(parent, v, mine)
                     store(queue, tail, v)
                     tail += 1
                     edges += degree(offsets, v)
@@ -75,7 +84,7 @@ def serial_levels(offsets, neighbors, parent, queue, begin_at, end, left, edges,
 
 
 @njit(**OPTIONS)
-def top_down(tid, sync, counter, offsets, neighbors, parent, queue, buffer, begin_at, end):
+def top_down(tid, sync, counter, offsets, neighbors, parent, label, queue, buffer, begin_at, end):
     """One level of the queue; the edges of the vertices that this thread found."""
     edges = np.int64(0)
     base, gathered = tid * BUFFER, np.int64(0)
@@ -87,10 +96,11 @@ def top_down(tid, sync, counter, offsets, neighbors, parent, queue, buffer, begi
         for i in range(begin_at + first, begin_at + min(first + 64, size)):
             ask_ahead(offsets, neighbors, queue, i, end)
             u = load(queue, i)
+            mine = given(label, u)
             for e in range(np.int64(load(offsets, u)), np.int64(load(offsets, np.int64(u) + 1))):
                 v = load(neighbors, e)
                 if load(parent, v) < 0:
-                    store(parent, v, u)
+                    store(parent, v, mine)
                     edges += degree(offsets, v)
                     if gathered == BUFFER:
                         flush(sync, queue, buffer, base, gathered)
@@ -111,7 +121,7 @@ def flush(sync, queue, buffer, base, gathered):
 
 
 @njit(**OPTIONS)
-def bottom_up(sync, counter, offsets, neighbors, parent, visited, frontier, following):
+def bottom_up(sync, counter, offsets, neighbors, parent, label, visited, frontier, following):
     """One level by the vertices that are not visited; how many this thread found."""
     words, found = visited.size, np.int64(0)
     while True:
@@ -132,7 +142,7 @@ def bottom_up(sync, counter, offsets, neighbors, parent, visited, frontier, foll
                 for e in range(np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))):
                     v = load(neighbors, e)
                     if (load(frontier, v >> 6) >> np.uint64(v & 63)) & ONE != ZERO:
-                        store(parent, u, v)
+                        store(parent, u, given(label, v))
                         bits |= ONE << k
                         found += 1
                         break
@@ -170,19 +180,22 @@ def to_queue(tid, threads, sync, partial, frontier, queue):
 
 @njit(**OPTIONS)
 def worker(
-    tid, threads, sync, offsets, neighbors, lonely, parent, queue, visited, frontier, following, buffer, partial, source
-):
+    tid, threads, sync, offsets, neighbors, lonely, parent, label, queue, visited, frontier, following, buffer, partial, sources
+):  # fmt: skip
     """The search."""
     n, m = parent.size, np.int64(load(offsets, parent.size))
     words = visited.size
     fill(tid, threads, parent, np.int32(-1))
     barrier(sync, threads)
     if tid == 0:
-        store(parent, source, np.int32(source))
-        store(queue, 0, np.int32(source))
-        store_release(sync, TAIL, 1)
+        for i in range(sources.size):
+            store(parent, load(sources, i), load(sources, i))
+            store(queue, i, load(sources, i))
+        store_release(sync, TAIL, sources.size)
     barrier(sync, threads)
-    first, end, step, left, edges, fresh = np.int64(0), np.int64(1), np.int64(0), m, degree(offsets, source), True
+    first, end, step, left, edges, fresh = np.int64(0), np.int64(sources.size), np.int64(0), m, np.int64(0), True
+    for i in range(sources.size):
+        edges += degree(offsets, load(sources, i))
     while first < end:
         if edges > left // ALPHA:
             for word in range(words * tid // threads, words * (tid + 1) // threads):
@@ -200,7 +213,7 @@ def worker(
                 before = found
                 counter = begin(sync, tid, step)
                 barrier(sync, threads)
-                mine = bottom_up(sync, counter, offsets, neighbors, parent, visited, frontier, following)
+                mine = bottom_up(sync, counter, offsets, neighbors, parent, label, visited, frontier, following)
                 store(partial, 16 * tid + 4 * (step & 1), mine)
                 barrier(sync, threads)
                 found = total(partial, threads, 4 * (step & 1))
@@ -211,7 +224,7 @@ def worker(
             first, end, edges = np.int64(0), to_queue(tid, threads, sync, partial, frontier, queue), np.int64(1)
         elif end - first < SERIAL:
             if tid == 0:
-                at = serial_levels(offsets, neighbors, parent, queue, first, end, left, edges, left // ALPHA)
+                at = serial_levels(offsets, neighbors, parent, label, queue, first, end, left, edges, left // ALPHA)
                 for k in range(4):
                     store(partial, 16 * threads + k, at[k])
                 store_release(sync, TAIL, at[1])
@@ -222,7 +235,7 @@ def worker(
         else:
             left -= edges
             counter = begin(sync, tid, step)
-            mine = top_down(tid, sync, counter, offsets, neighbors, parent, queue, buffer, first, end)
+            mine = top_down(tid, sync, counter, offsets, neighbors, parent, label, queue, buffer, first, end)
             store(partial, 16 * tid + 8, mine)
             barrier(sync, threads)
             edges = total(partial, threads, 8)
@@ -249,6 +262,10 @@ class Kernel:
     def __call__(self, source: int) -> Any:
         """The parents of a search."""
         parent = np.empty(self.n, np.int32)
-        scratch = (self.queue, *self.maps, self.buffer, self.partial)
-        run(worker, self.threads, self.offsets, self.neighbors, self.lonely, parent, *scratch, source)
+        self.search(parent, None, [source])
         return parent
+
+    def search(self, parent: Any, label: Any, sources: Any) -> None:
+        """Fill `parent` from sources, each given once."""
+        scratch = (self.queue, *self.maps, self.buffer, self.partial, np.array(sources, np.int32))
+        run(worker, self.threads, self.offsets, self.neighbors, self.lonely, parent, label, *scratch)

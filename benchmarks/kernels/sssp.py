@@ -1,6 +1,7 @@
 """Shortest paths by delta-stepping: threads have circular bins of linked blocks, and go on with their own while it is small.
 
-An entry holds a vertex and its distance when it was put in, so one that is out of date is known and skipped.
+An entry holds a vertex and its distance when it was put in, so one that is out of date is known and skipped. Where `widest` is
+a number and not None, a path is as long as its longest edge, and what is returned is that number less the length.
 """
 
 from __future__ import annotations
@@ -55,14 +56,24 @@ def put(own, blocks, links, heads, fills, tid, slot, entry):
 
 
 @njit(**OPTIONS)
-def relax(tid, offsets, neighbors, weights, distance, own, blocks, links, heads, fills, first_bin, mask, shift, entry):
+def along(far, weight, widest):
+    """How long a path is with one more edge; which of both is known when this is compiled."""
+    if widest is None:
+        return np.int32(far + np.int32(weight))
+    return max(far, np.int32(weight))
+
+
+@njit(**OPTIONS)
+def relax(
+    tid, offsets, neighbors, weights, distance, own, blocks, links, heads, fills, first_bin, mask, shift, widest, entry
+):
     """Look at the edges of a vertex, unless its entry is out of date."""
     u, far = np.int64(entry & LOW), np.int32(entry >> np.uint64(32))
     if load(distance, u) != far:
         return
     for e in range(np.int64(load(offsets, u)), np.int64(load(offsets, u + 1))):
         v = load(neighbors, e)
-        new = np.int32(far + np.int32(load(weights, e)))
+        new = along(far, load(weights, e), widest)
         old = load_acquire(distance, v)
         while new < old:
             if compare_exchange(distance, v, old, new):
@@ -84,7 +95,8 @@ def is_long(links, base, block):
 
 @njit(**OPTIONS)
 def worker(
-    tid, threads, sync, offsets, neighbors, weights, distance, frontier, own, blocks, links, heads, fills, bins, source, shift
+    tid, threads, sync, offsets, neighbors, weights, distance, frontier, own, blocks, links, heads, fills, bins,
+    source, shift, widest,
 ):  # fmt: skip
     """All buckets."""
     mask, first_bin, base = bins - 1, tid * bins, tid * (links.size // threads)
@@ -137,6 +149,7 @@ def worker(
                     first_bin,
                     mask,
                     shift,
+                    widest,
                     entry,
                 )
         slot = first_bin + (current & mask)
@@ -161,6 +174,7 @@ def worker(
                     first_bin,
                     mask,
                     shift,
+                    widest,
                     entry,
                 )
             store(links, base + block, np.int32(load(own, 16 * tid + FREE_LIST)))
@@ -191,6 +205,10 @@ def worker(
         barrier(sync, threads)
         size = load_acquire(sync, TAIL + turn)
         step += 1
+    if widest is not None:
+        n = distance.size
+        for v in range(n * tid // threads, n * (tid + 1) // threads):
+            store(distance, v, max(np.int32(widest - load(distance, v)), np.int32(0)) if v != source else FAR)
 
 
 class Kernel:
@@ -211,12 +229,14 @@ class Kernel:
 
     def __call__(self, source: int, delta: int) -> Any:
         """The distances of all vertices; `delta` is a power of two."""
-        shift = int(delta).bit_length() - 1
-        bins = 1 << (self.heaviest // delta + 2).bit_length()
+        return self.search(source, int(delta).bit_length() - 1, 1 << (self.heaviest // delta + 2).bit_length())
+
+    def search(self, source: int, shift: int, bins: int, widest: Any = None) -> Any:
+        """The distances, or the widths."""
         heads, fills = np.empty(self.threads * bins, np.int32), np.empty(self.threads * bins, np.int32)
         distance = np.empty(self.n, np.int32)
-        held = (self.frontier, self.own, self.blocks, self.links, heads, fills)
-        run(worker, self.threads, self.offsets, self.neighbors, self.weights, distance, *held, bins, source, shift)
+        held = (self.frontier, self.own, self.blocks, self.links, heads, fills, bins, source, shift, widest)
+        run(worker, self.threads, self.offsets, self.neighbors, self.weights, distance, *held)
         if self.own.reshape(self.threads, 16)[:, FULL].any():
             raise MemoryError("the bins were full")
         return distance

@@ -175,6 +175,7 @@ def test_unknown_peers_are_refused() -> None:
 def test_kernels_answer_right() -> None:
     graphs = ("kronecker{scale=9}", "uniform{scale=9}", "grid{rows=40, columns=40}")
     words = [word for text in graphs for word in ("--graph", text)]
-    command = [sys.executable, str(ROOT / "benchmarks" / "emission.py"), "--trials", "2", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.count("ratio") == 18
+    for script, programs in (("emission.py", 6), ("own_programs.py", 2)):
+        command = [sys.executable, str(ROOT / "benchmarks" / script), "--trials", "2", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.count("ratio") == programs * len(graphs)
