@@ -85,7 +85,7 @@ def argument_sets(algorithm: Algorithm, graph: Graph) -> Iterator[dict[str, Any]
             yield {"tolerance": 1e-9, "spread": False}
             yield {"damping": 0.5}
         case "pagerank_in_place":
-            yield {"tolerance": 1e-5, "spread": False}
+            yield {"tolerance": 1e-5, "spread": True}
             yield {"damping": 0.5}
         case "cc_afforest":
             yield {"first": 0}

@@ -300,3 +300,37 @@ def test_rewritten_copies_of_boxed_programs_emit_the_same_code(name, text):
     copy = pg.parse(f"{HEAD} {COPIES[name]}")
     one, other = (shape_of(Cpu(threads=2).show(p, graph, "source")) for p in (copy, getattr(algorithms, name)))
     assert one == other
+
+
+def test_rounds_of_few_vertices_are_run_onward_without_meeting():
+    graph = pg.load("grid{rows=30, columns=30}").with_weights("random{low=1, high=9, seed=1}")
+    lines = "\n".join(Cpu(threads=2).explain(algorithms.sssp, graph))
+    assert "priority updates are fused (many rounds of few vertices" in lines
+    eager = algorithms.sssp.scheduled({"relax": "cpu{priority=eager}"})
+    assert "priority updates are eager" in "\n".join(Cpu(threads=2).explain(eager, graph))
+    rich = pg.load("uniform{scale=8, degree=8}").with_weights("random{low=1, high=9, seed=1}")
+    assert "priority updates are eager" in "\n".join(Cpu(threads=2).explain(algorithms.sssp, rich))
+    one, other = (p.on("cpu{threads=1}")(graph, source=0, delta=2) for p in (algorithms.sssp, eager))
+    assert np.array_equal(one.distance, other.distance)
+    assert one.stats["rounds"] < other.stats["rounds"]
+
+
+def test_a_claim_of_a_loaded_value_is_pulled_like_one_of_the_source():
+    program = pg.parse(
+        f"""{HEAD} nearest(edges: Edges, source: Vertex):
+    owner = edges.vertices.property(Vertex, pg.none)
+    def free(v):
+        return owner[v] == pg.none
+    def claim(src, dst):
+        owner[dst] = owner[src]
+    owner[source] = source
+    frontier = pg.vertex_set(source)
+    while frontier:
+        frontier = edges.from_(frontier).to(free).apply(claim, modified=owner, label="claim")
+    return owner
+"""
+    )
+    graph = pg.load("kronecker{scale=9, seed=2}")
+    assert "claim: pull while the frontier is dense" in "\n".join(Cpu(threads=2).explain(program, graph))
+    one, other = (program.on(m)(graph, source=3).owner for m in ("reference", "cpu{threads=2}"))
+    assert np.array_equal(one, other)

@@ -1,7 +1,7 @@
 """PageRank by rounds in place: a vertex takes what others have now, so that a round brings the ranks nearer than one of `pagerank`.
 
-What vertices without out-edges hold is spread over all vertices or, with `spread=False`, dropped, as in `pagerank`. Ranks
-are f32, as GAP's are: half the memory to gather from, and about seven digits.
+What vertices without out-edges hold is dropped, as GAP does, or with `spread=True` spread over all vertices, which takes more
+rounds. Ranks are f32, as GAP's are: half the memory to gather from, and about seven digits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ ROUNDING = 2e-6
 
 
 @lazy_program
-def pagerank_in_place(edges: Edges, damping: f32 = 0.85, tolerance: f32 = 1e-4, rounds: i32 = 100, spread: bool = True):
+def pagerank_in_place(
+    edges: Edges, damping: f32 = 0.85, tolerance: f32 = 1e-4, rounds: i32 = 100, spread: bool = False
+):
     """PageRank: the probability of each vertex in a random walk that starts anew with probability 1 - damping."""
     n = edges.vertices.size
     back = edges.transpose()

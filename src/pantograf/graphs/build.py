@@ -198,7 +198,7 @@ def transpose(rows: Rows, n: int) -> Rows:
 def renumber(rows: Rows, new: Array) -> Rows:
     """The rows of the same edges with vertex v called `new[v]`; parallel edges keep their order."""
     n, stored = new.size, rows.neighbors.size
-    if stored >= COMPILED_FROM_EDGES:
+    if stored >= COMPILED_FROM_EDGES // 16:  # a smaller function, and loaded in a tenth of a second once it is compiled
         from pantograf.graphs import buckets
 
         return Rows(*buckets.renumber(rows.offsets, rows.neighbors, rows.weights, new))

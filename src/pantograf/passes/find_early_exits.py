@@ -29,11 +29,12 @@ class FindEarlyExits:
         for op in module.walk():
             if not isinstance(op, g.EdgeApplyOp) or op.attributes.get("direction") != StringAttr("pull"):
                 continue
-            if _one_write_is_enough(op, query.deterministic):
+            if one_write_is_enough(op, query.deterministic):
                 op.attributes["early_exit"] = UnitAttr()
 
 
-def _one_write_is_enough(op: g.EdgeApplyOp, deterministic: bool) -> bool:
+def one_write_is_enough(op: g.EdgeApplyOp, deterministic: bool) -> bool:
+    """Whether after one call that wrote at a destination the others change nothing visible there."""
     function = function_of(op, "apply")
     effects = function.effects()
     if len(effects) != 1 or _yields(function):

@@ -249,6 +249,9 @@ class ApplyWriter(FunctionWriter):
                     out("gathered = i64(0)")
                 out("first, last = second, second + count")
             with out.block("for i in range(first, last)"):
+                if self.schedule.lookahead:
+                    with out.block("if not alone"):
+                        self.look_ahead(graph, f"{active}.ids", "last")
                 out(f"{source} = load(w.buffer, i) if alone else load({active}.ids, i)")
                 self.edges_of(graph, source)
 
@@ -361,19 +364,19 @@ class ApplyWriter(FunctionWriter):
             self.out(f"{near} = load({neighbors}, min(edge + {ahead} // 2, {neighbors}.size - 1))")
             self.out(f"prefetch({graph}.neighbors, {start})")
 
-    def look_ahead(self, graph: str, sources: str) -> None:
+    def look_ahead(self, graph: str, sources: str, end: str = "limit") -> None:
         """On the way along a list of sources: ask early for where the edges of a later one are, and for those of a nearer one."""
         if not self.schedule.lookahead:
             return
         out, block = self.out, self.edge_block()
         ahead = self.knob(self.schedule.lookahead)
         far, near = self.names.make("far"), self.names.make("near")
-        out(f"{far} = load({sources}, min(i + {ahead}, limit - 1))")
+        out(f"{far} = load({sources}, min(i + {ahead}, {end} - 1))")
         out(f"prefetch({graph}.offsets, {far})")
         for access in (a for function in self.functions for a in function.accesses()):
             if access.kind == "load" and access.at[0] is block.args[0]:
                 out(f"prefetch({self.array(access.op, access.handle)}, {self.far_place(access.op, far)})")  # type: ignore[arg-type]
-        out(f"{near} = load({graph}.offsets, load({sources}, min(i + {ahead} // 2, limit - 1)))")
+        out(f"{near} = load({graph}.offsets, load({sources}, min(i + {ahead} // 2, {end} - 1)))")
         out(f"prefetch({graph}.neighbors, {near})")
         if len(block.args) == 3:
             out(f"prefetch({graph}.weights, {near})")

@@ -14,7 +14,7 @@ from pantograf.ir import graph as g
 from pantograf.ir.functions import functions_of
 from pantograf.machines.cpu.far import edge_loops, own_edges
 from pantograf.machines.cpu.schedule import Direction, Traverse
-from pantograf.passes.find_early_exits import claimed
+from pantograf.passes.find_early_exits import claimed, one_write_is_enough
 from pantograf.schedule import Hybrid, Mixed, Schedule, Traversal, read
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ KINDS: dict[str, type[Schedule]] = {Traverse.spec_name: Traverse}
 
 LOW_DEGREE = 4.0
 """Below this mean degree a frontier is never dense for long, and asking costs more than it gains (measured on roads and grids)."""
+SMALL_ROUNDS = "small_rounds"
+"""Written on the queue of a fixpoint over a graph of low degree: there are many rounds of few vertices, and meeting after each costs
+more than some edges that are looked at twice."""
 LONG = 8
 """From this mean degree on a bitmap of one neighbour list pays for being made."""
 FAR = 1 << 18
@@ -159,7 +162,9 @@ def _direction(op: g.EdgeApplyOp, given: Traverse, deterministic: bool, shape: S
         return "pull", "as scheduled: it is the sources of a pull that are cut into parts"
     if given.fixpoint == "async":
         return "push", "as scheduled: a thread goes on by pushing from what it has changed"
-    if op.from_ is not None and claimed(op) is not None:
+    narrowed = op.to_ is not None or op.to_filter is not None
+    settles = claimed(op) is not None or (narrowed and one_write_is_enough(op, deterministic))
+    if op.from_ is not None and settles:
         if shape is not None and shape.mean_degree < LOW_DEGREE:
             return (
                 "push",
@@ -250,7 +255,8 @@ def queue_schedule(queue: SSAValue) -> Traverse:
         for name in ("priority", "delta", "buckets", "merge"):
             if getattr(each, name) != getattr(Traverse, name):
                 said.setdefault(name, getattr(each, name))
-    said.setdefault("priority", "constant_sum" if _adds_constants(queue) else "eager")
+    onward = "fused" if isinstance(owner, g.QueueOp) and SMALL_ROUNDS in owner.attributes else "eager"
+    said.setdefault("priority", "constant_sum" if _adds_constants(queue) else onward)
     if said["priority"] != "fused":  # an asynchronous apply may have one of its own
         said.pop("merge", None)
     return Traverse(**said)

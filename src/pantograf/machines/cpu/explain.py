@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 
 from pantograf import spec
 from pantograf.ir import graph as g
-from pantograf.machines.cpu.choose import CpuQuery, queue_schedule
+from pantograf.machines.cpu.choose import SMALL_ROUNDS, CpuQuery, queue_schedule
 from pantograf.machines.cpu.lower import IN_PLACE
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def _sentence(op: Operation, query: CpuQuery) -> str:
             )
         case g.QueueOp():
             knobs = queue_schedule(op.out)
-            return f"priority updates are {knobs.priority}, {knobs.buckets} open buckets"
+            small = " (many rounds of few vertices, as the mean degree is low)" if SMALL_ROUNDS in op.attributes else ""
+            return f"priority updates are {knobs.priority}{small}, {knobs.buckets} open buckets"
     return ""
 
 

@@ -14,7 +14,7 @@ from pantograf import passes, spec
 from pantograf.errors import Refused
 from pantograf.ir import graph as g
 from pantograf.ir.location import place_of
-from pantograf.machines.cpu.choose import CpuQuery, attached, queue_schedule, schedule_of
+from pantograf.machines.cpu.choose import LOW_DEGREE, SMALL_ROUNDS, CpuQuery, attached, queue_schedule, schedule_of
 from pantograf.machines.cpu.far import edge_loops, own_edges
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.schedule import Hybrid, Schedule
@@ -32,7 +32,7 @@ def lower(module: ModuleOp, schedules: Mapping[str, Schedule], query: CpuQuery) 
     passes.run(copy, stages[:1], query)
     check_knobs(copy)
     passes.run(copy, stages[1:at], query)
-    lower_fixpoints(copy)
+    lower_fixpoints(copy, query)
     return passes.run(copy, stages[at:], query)
 
 
@@ -107,12 +107,18 @@ def acting_knobs(op: Operation) -> list[str]:
 # --- fixpoints --------------------------------------------------------------------------------------------------------
 
 
-def lower_fixpoints(module: ModuleOp) -> None:
+def lower_fixpoints(module: ModuleOp, query: CpuQuery) -> None:
     """Each fixpoint as a loop again, now with applies in place. `continues` says what a thread goes on with by itself: vertices
     that it changed (`local`), or its part of the current bucket (`queue`)."""
     for op in list(module.walk()):
         if isinstance(op, g.FixpointOp):
             if op.queue is not None:
+                if (
+                    query.shape is not None
+                    and query.shape.mean_degree < LOW_DEGREE
+                    and isinstance(op.queue.owner, g.QueueOp)
+                ):
+                    op.queue.owner.attributes[SMALL_ROUNDS] = UnitAttr()
                 _queue_loop(op, op.queue)
             elif op.start is not None:
                 _set_loop(op, op.start)

@@ -27,7 +27,8 @@ class Traverse(Schedule):
     segment_bytes the same, by the size of a part: eight bytes a source
     balance       cut the parts so that they have as many vertices, or as many edges
     fixpoint      rounds, or async: a thread goes on with what it has just changed before it waits for the others
-    priority      eager: a changed vertex goes into a bucket at once; lazy: once, after the apply; fused: eager, and a thread goes on
+    priority      auto: fused in a fixpoint over a graph of mean degree below 4, constant_sum where one constant is added, else eager;
+                  eager: a changed vertex goes into a bucket at once; lazy: once, after the apply; fused: eager, and a thread goes on
                   with its own part of the current bucket; constant_sum: count, then add once
     delta         width of a bucket, instead of the program's
     buckets       how many buckets are kept open
