@@ -334,3 +334,122 @@ def test_a_claim_of_a_loaded_value_is_pulled_like_one_of_the_source():
     assert "claim: pull while the frontier is dense" in "\n".join(Cpu(threads=2).explain(program, graph))
     one, other = (program.on(m)(graph, source=3).owner for m in ("reference", "cpu{threads=2}"))
     assert np.array_equal(one, other)
+
+
+# --- what a reader found: shortcuts that held for one intersection and one queue, but not for two
+
+G = ([0, 0, 1, 1, 2, 2, 3, 3, 3, 1], [1, 2, 0, 2, 0, 3, 0, 1, 2, 3])
+BODIES = {
+    "both ends the same": "total += edges.intersect(dst, dst, below=dst)",
+    "neither end is the source": "total += edges.intersect(other[src], dst, below=dst)",
+    "an earlier call marked more": "more += edges.intersect(src, dst)\n        total += edges.intersect(src, dst, below=src)",
+    "another form of the graph": "more += back.intersect(src, dst)\n        total += edges.intersect(src, dst)",
+    "a variable that changed": (
+        "u = src\n        if src > dst:\n            u = dst\n        old = u\n        if old > 1:\n            u = Vertex(0)\n"
+        "        total += edges.intersect(src, u, below=old)"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+@pytest.mark.parametrize(
+    "schedule", ["cpu{direction=push}", "cpu{direction=push, intersection=bitmap}", "cpu{direction=pull}"]
+)
+def test_intersections_beside_each_other(body, schedule):
+    program = pg.parse(
+        f"""{HEAD} p(edges: Edges):
+    total = i64(0)
+    more = i64(0)
+    other = edges.vertices.property(Vertex, Vertex(0))
+    back = edges.transpose()
+    def f(src, dst):
+        nonlocal total, more
+        {body}
+    edges.apply(f, label="f")
+    return total, more
+"""
+    )
+    rng = np.random.default_rng(7)
+    for graph in (
+        pg.Graph.from_edges(*G, n=4),
+        pg.Graph.from_edges(rng.integers(0, 12, 90), rng.integers(0, 12, 90), n=12),
+    ):
+        one, two = (program.on("reference")(graph), program.scheduled({"f": schedule}).on("cpu{threads=2}")(graph))
+        assert (one.total, one.more) == (two.total, two.more)
+
+
+def test_a_loop_over_the_edges_of_a_changing_vertex_asks_for_nothing_early():
+    program = pg.parse(
+        f"""{HEAD} p(edges: Edges):
+    x = edges.vertices.property(i64, 1)
+    out = edges.vertices.property(i64, 0)
+    def f(v):
+        u = v
+        if edges.degree(v) > 2:
+            u = edges.neighbor(v, 0)
+        for k in range(edges.degree(u)):
+            out[v] += x[edges.neighbor(u, k)] * k
+    edges.vertices.apply(f, label="f")
+    return out
+"""
+    )
+    graph = pg.Graph.from_edges(*G, n=4)
+    assert np.array_equal(program.on("cpu{threads=2}")(graph).out, program.on("reference")(graph).out)
+    with pytest.raises(pg.UserError, match="prefetch has no effect"):
+        program.scheduled({"f": "cpu{prefetch=8}"}).on("cpu")(graph)
+
+
+def test_counted_updates_are_not_made_where_an_apply_tells_what_changed():
+    text = f"""{HEAD} peeled(edges: Edges):
+    core = edges.out_degrees
+    queue = pg.priority_queue(core, lowest_first=True, delta=1, start="all")
+    touched = i64(0)
+    k = i64(0)
+    def peel(src, dst):
+        queue.update_sum(dst, -1, k)
+    while queue:
+        bucket = queue.pop()
+        k = queue.priority
+        changed = edges.from_(bucket).apply(peel, modified=core, label="peel")
+        touched += changed.size
+    return core, touched
+"""
+    graph = pg.load("kronecker{scale=7, degree=8, seed=4}")
+    program = pg.parse(text)
+    one, other = (program.on(m)(graph) for m in ("reference", "cpu{threads=2}"))
+    assert (one.touched, one.core.tolist()) == (other.touched, other.core.tolist())
+    with pytest.raises(pg.UserError, match="constant_sum makes its updates after the apply"):
+        program.scheduled({"peel": "cpu{priority=constant_sum}"}).on("cpu")(graph)
+
+
+def test_one_property_orders_one_queue():
+    program = pg.parse(
+        f"""{HEAD} p(edges: Edges[Weight]):
+    far = edges.vertices.property(Weight, inf)
+    one = pg.priority_queue(far, lowest_first=True, delta=4)
+    two = pg.priority_queue(far, lowest_first=True, delta=4)
+    one.add(Vertex(0), 0)
+    two.add(Vertex(0), 0)
+    return far
+"""
+    )
+    with pytest.raises(pg.UserError, match="one property orders two queues"):
+        program.on("cpu")(pg.load("path{vertices=3}").with_weights("random{low=1, high=2, seed=1}"))
+
+
+def test_a_record_of_one_vertex_is_not_given_away():
+    program = pg.parse(
+        f"""{HEAD} p(edges: Edges, x: i64):
+    a = edges.vertices.property(i64, x)
+    b = edges.vertices.property(i64, x + 1)
+    def f(v):
+        a[v] += 0
+        b[v] += 0
+    edges.vertices.apply(f, label="f")
+    return a, b
+"""
+    ).scheduled({"f": "cpu{fuse=[a, b]}"})
+    ready = program.compile(pg.Graph.from_edges([0], [0], n=1), on="cpu{threads=1}")
+    first = ready(x=5)
+    ready(x=70)
+    assert (first.a.tolist(), first.b.tolist()) == ([5], [6])

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
-from pantograf.ir.functions import functions_of
+from pantograf.ir.functions import functions_of, relation
 from pantograf.machines.cpu.far import edge_loops, own_edges
 from pantograf.machines.cpu.schedule import Direction, Traverse
 from pantograf.passes.find_early_exits import claimed, one_write_is_enough
@@ -266,7 +266,22 @@ def _adds_constants(queue: SSAValue) -> bool:
     """Whether all updates of a queue add one and the same constant: they can be counted, and made once for each vertex."""
     updates = [use.operation for use in queue.uses if isinstance(use.operation, g.QueueUpdateOp)]
     added = {op.value.owner.properties["value"] for op in updates if isinstance(op.value.owner, g.ConstantOp)}
-    return len(updates) == 1 and len(added) == 1 and updates[0].kind.data == "sum"
+    return len(updates) == 1 and len(added) == 1 and updates[0].kind.data == "sum" and not tells_changes(queue)
+
+
+def tells_changes(queue: SSAValue) -> bool:
+    """Whether the result of an apply is the vertices whose priority it has changed."""
+    owner = queue.owner
+    if not isinstance(owner, g.QueueOp):
+        return False
+    for use in queue.uses:
+        around: Operation | None = use.operation if isinstance(use.operation, g.QueueUpdateOp) else None
+        while around is not None:
+            tracked = getattr(around, "modified", None)
+            if isinstance(tracked, SSAValue) and relation(tracked, owner.priority) != "distinct":
+                return True
+            around = around.parent_op()
+    return False
 
 
 def records(module: ModuleOp) -> list[tuple[str, ...]]:

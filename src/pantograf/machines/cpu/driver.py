@@ -109,7 +109,7 @@ class DriverWriter(ContainerWriter):
             store, _, width = detail.partition(":")
             return self.shared_need("written", Need("stamps", width=int(width), count=int(store)))
         if kind == "marks":
-            return self.shared_need("marks", Need("marks"))
+            return self.shared_need("marks", Need("marks", source=detail))
         assert kind == "segments" and isinstance(op, g.EdgeApplyOp)
         count, _, balance = detail.partition(":")
         return self.shared_need("segments", Need("segments", balance, count=int(count), source=form_of(op.edges)))

@@ -15,7 +15,7 @@ from pantograf.machines.cpu.far import summed_over_edges
 from pantograf.machines.cpu.function import COUNT, Body, Checks
 from pantograf.machines.cpu.keyed import is_keyed
 from pantograf.machines.cpu.order import turned
-from pantograf.machines.cpu.plan import element_of
+from pantograf.machines.cpu.plan import element_of, form_of
 from pantograf.machines.cpu.schedule import Traverse
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
 
@@ -403,26 +403,24 @@ class FunctionWriter(Body):
         """Common neighbours, by the method that the schedule names."""
         method = intersection(op, self.schedule)
         graph = self.value(op.edges)
-        a, b, first, second = self.rows(op, turned(op, self.op))
-        if self.ends_here(op, b):
+        a, _, first, second = self.rows(op, turned(op, self.op), cut_second=method == "bitmap")
+        if self.ends_here(op):
             first[1] = "edge"
         if method == "bitmap":
-            marks = self.parameter("marks", "marks")
+            marks = self.parameter("marks", f"marks:{form_of(op.edges)}")
             own = f"{marks}[w.tid].bits, {marks}[w.tid].meta, {a}"
             self.define(op.out, f"intersect_bitmap({', '.join([graph, own, first[1], *second])})")
         else:
             self.define(op.out, f"intersect_{method}({', '.join([graph, *first, *second])})")
 
-    def ends_here(self, op: g.IntersectOp, other: str) -> bool:
-        """Whether the neighbours below `below` are those that the loop over them has had already."""
+    def ends_here(self, op: g.IntersectOp) -> bool:
+        """Whether it is between the two ends of an edge and below the far one: the neighbours of the near one that are below it are
+        those that the loop over them has had already."""
         loop = self.op
-        return (
-            isinstance(loop, g.EdgeApplyOp)
-            and self.direction == "push"
-            and loop.edges is op.edges
-            and op.below is loop.apply.block.args[1]
-            and other == self.text[op.below]
-        )
+        if not isinstance(loop, g.EdgeApplyOp) or self.direction != "push" or loop.edges is not op.edges:
+            return False
+        source, target = loop.apply.block.args[0], loop.apply.block.args[1]
+        return op.below is target and (op.a, op.b) in ((source, target), (target, source))
 
     def write_print(self, op: g.PrintOp) -> None:
         """In a function only where the machine checks."""

@@ -3,10 +3,10 @@ and which can be asked for early, and what they add up."""
 
 from __future__ import annotations
 
-from xdsl.ir import BlockArgument, SSAValue
+from xdsl.ir import BlockArgument, OpResult, SSAValue
 
 from pantograf.ir import graph as g
-from pantograf.ir.functions import functions_of, same_value
+from pantograf.ir.functions import PURE, functions_of
 
 Apply = g.EdgeApplyOp | g.VertexApplyOp | g.WhereOp
 
@@ -67,7 +67,24 @@ def counts_edges(op: g.NeighborOp | g.WeightOp) -> bool:
     if not isinstance(loop, g.ForOp) or not isinstance(loop.high.owner, g.DegreeOp):
         return False
     low, last = constant(loop.low), loop.high.owner
-    return low is not None and low >= 0 and same_value(last.vertex, op.vertex) and same_value(last.edges, op.edges)
+    return low is not None and low >= 0 and surely_same(last.vertex, op.vertex) and surely_same(last.edges, op.edges)
+
+
+def surely_same(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two values are equal whatever was written between the places where they are computed."""
+    if a is b:
+        return True
+    if not isinstance(a, OpResult) or not isinstance(b, OpResult) or type(a.op) is not type(b.op):
+        return False
+    x, y = a.op, b.op
+    if (
+        not isinstance(x, PURE)
+        or x.properties != y.properties
+        or a.index != b.index
+        or len(x.operands) != len(y.operands)
+    ):
+        return False
+    return all(surely_same(p, q) for p, q in zip(x.operands, y.operands, strict=True))
 
 
 def constant(v: SSAValue) -> int | None:

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from pantograf.ir import graph as g
-from pantograf.ir.functions import same_value
 from pantograf.machines.cpu.far import constant, counts_edges
 from pantograf.machines.cpu.plan import form_of
 from pantograf.machines.cpu.text import Lines, Names, literal, scalar_type
@@ -308,16 +307,18 @@ class Body:
         k = self.inside(self.value(op.k), degree, op, counts_edges(op), "from 0 to the degree of the vertex - 1")
         return graph, f"i64(load({graph}.offsets, {v})) + {k}"
 
-    def rows(self, op: g.IntersectOp, turned: bool = False) -> tuple[str, str, list[str], list[str]]:
+    def rows(
+        self, op: g.IntersectOp, turned: bool = False, cut_second: bool = False
+    ) -> tuple[str, str, list[str], list[str]]:
         """The two vertices of an intersection (the second first if `turned`), and from where to where their neighbours are looked
-        at: those from `below` on are left out of the second's, or of the first's where that costs no search."""
+        at: those from `below` on are left out of the second's, or of the first's where that costs no search and suffices."""
         graph = self.value(op.edges)
         pair = (op.b, op.a) if turned else (op.a, op.b)
         a, b = (self.vertex(v, f"{graph}.offsets.size - 1", op) for v in pair)
         starts = [f"row_start({graph}, {v})" for v in (a, b)]
         ends = [f"row_end({graph}, {v})" for v in (a, b)]
         if op.below is not None:
-            halved = next((i for i in (1, 0) if same_value(op.below, pair[i])), None)
+            halved = next((i for i in ((1,) if cut_second else (1, 0)) if op.below is pair[i]), None)
             if halved is not None:
                 starts[halved] = f"half_start({graph}, {(a, b)[halved]})"
                 ends[halved] = f"row_middle({graph}, {(a, b)[halved]})"

@@ -60,7 +60,7 @@ def _written_elsewhere(queue: g.QueueOp) -> bool:
                     a.handle
                     for function in functions_of(op)
                     for a in function.accesses()
-                    if a.writes and not isinstance(a.op, (g.QueueUpdateOp, g.QueueAddOp))
+                    if a.writes and getattr(a.op, "queue", None) is not queue.out
                 ]
         if any(isinstance(h.type, g.PropertyType) and relation(h, queue.priority) != "distinct" for h in handles):
             return True

@@ -293,7 +293,7 @@ class Scratch:
         """The array at an address, no longer held; a copy where it is one of a pool."""
         for name, kept in self.held.items():
             if isinstance(kept, np.ndarray) and kept.ctypes.data == address:
-                if not kept.flags.c_contiguous:
+                if self.runnable.plan.needs[name].record:
                     return kept.copy()
                 return np.asarray(Lent(self.held.pop(name), self.given))
             if isinstance(kept, tuple):

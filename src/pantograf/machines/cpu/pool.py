@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -74,9 +75,10 @@ class Team:
 def spread(number: int, size: int) -> None:
     """Move this thread to a core of its own, which it may leave again: two that wake on one core would wait for each other."""
     if 1 < size <= core_count() and hasattr(os, "sched_setaffinity"):
-        cores = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {sorted(cores)[number]})
-        os.sched_setaffinity(0, cores)
+        with contextlib.suppress(OSError, IndexError):  # where it is forbidden, threads stay where they woke
+            cores = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {sorted(cores)[number]})
+            os.sched_setaffinity(0, cores)
 
 
 def borrow(size: int) -> Team:

@@ -9,7 +9,7 @@ from pantograf.errors import Refused
 from pantograf.ir import graph as g
 from pantograf.ir.functions import functions_of, relation
 from pantograf.ir.location import place_of
-from pantograf.machines.cpu.choose import in_par_for, queue_schedule, schedule_of
+from pantograf.machines.cpu.choose import in_par_for, queue_schedule, schedule_of, tells_changes
 
 
 def find_refusal(module: ModuleOp, deterministic: bool) -> Refused | None:
@@ -37,6 +37,8 @@ def _refusal(op: Operation, deterministic: bool) -> tuple[str, str] | None:
             return "a par_for inside a par_for is not supported on the cpu", "use range for the inner loop"
         case g.QueueUpdateOp() if op.kind.data != "sum" and queue_schedule(op.queue).priority == "constant_sum":
             return f"constant_sum counts update_sum, and this is update_{op.kind.data}", "priority=eager, lazy or fused"
+        case g.QueueUpdateOp() if queue_schedule(op.queue).priority == "constant_sum" and tells_changes(op.queue):
+            return "constant_sum makes its updates after the apply, whose result they are", "priority=eager or lazy"
         case g.QueueOp():
             return _queue_refusal(op)
     return None
@@ -44,6 +46,12 @@ def _refusal(op: Operation, deterministic: bool) -> tuple[str, str] | None:
 
 def _queue_refusal(op: g.QueueOp) -> tuple[str, str] | None:
     schedule = queue_schedule(op.out)
+    around: Operation = op
+    while (parent := around.parent_op()) is not None:
+        around = parent
+    for other in around.walk():
+        if isinstance(other, g.QueueOp) and other is not op and relation(other.priority, op.priority) != "distinct":
+            return "one property orders two queues", "give each a property of its own"
     if schedule.priority == "fused" and not _applied(op, "continues"):
         return (
             "fused needs a loop over this queue that may run in any order",
