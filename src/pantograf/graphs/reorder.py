@@ -17,7 +17,9 @@ def by_degree(graph: Graph) -> npt.NDArray[np.int64]:
     degrees = graph.out_degrees
     most = int(degrees.max(initial=0))
     keys = most - degrees
-    return _positions(np.argsort(keys.astype(np.uint16) if most < 1 << 16 else keys, kind="stable"))  # 16 bits: by digits
+    return _positions(
+        np.argsort(keys.astype(np.uint16) if most < 1 << 16 else keys, kind="stable")
+    )  # 16 bits: by digits
 
 
 def at_random(graph: Graph, seed: int = 1) -> npt.NDArray[np.int64]:
