@@ -453,3 +453,14 @@ def test_a_record_of_one_vertex_is_not_given_away():
     first = ready(x=5)
     ready(x=70)
     assert (first.a.tolist(), first.b.tolist()) == ([5], [6])
+
+
+def test_a_condition_on_the_current_bucket_is_the_same_in_all_threads():
+    """A thread that asks late must not see the bucket that a fast one has gone on to: it would stay behind at a barrier."""
+    graph = pg.load("grid{rows=40, columns=40}").with_weights("random{low=1, high=9, seed=1}")
+    exact = algorithms.sssp.on("reference")(graph, source=0).distance
+    ready = algorithms.ppsp.scheduled({"relax": "cpu{priority=eager}"}).compile(graph, on="cpu{threads=8}")
+    for target in range(20, graph.n, 80):
+        found = ready(source=0, target=target, delta=1, max_seconds=20)
+        assert found.stats["completed"]
+        assert found.length == exact[target]

@@ -204,9 +204,9 @@ def pop_keyed(w, q, members, lowest):
             gathered += 1
     store(q.vectors, at + 1, 0)
     flush(w, phase, base, gathered, members.ids)
-    if w.tid == 0:
-        store(q.meta, CURRENT, lowest)
     barrier(w)
+    if w.tid == 0:  # not before: a loop's condition may have asked for the current bucket without a barrier after it
+        store(q.meta, CURRENT, lowest)
     finish(w, members, load(w.sync, TAIL + phase), 1, 0, 0)
 
 
